@@ -217,6 +217,10 @@ enum hi_status hi_graph_builder_root_edge(struct hi_graph_builder *b, uint32_t r
  */
 enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index,
 				      struct hi_edge_chunk chunk, struct hi_error *err);
+/* The same with arrays that the builder copies: they stay the caller's. */
+enum hi_status hi_graph_builder_copy_chunk(struct hi_graph_builder *b, uint32_t index,
+					   const struct hi_edge_chunk *chunk,
+					   struct hi_error *err);
 /* The same with arrays that the builder borrows: they stay the caller's and outlive
  * the graph. HI_USAGE: the rows are not valid. */
 enum hi_status hi_graph_builder_borrow_chunk(struct hi_graph_builder *b, uint32_t index,

@@ -172,22 +172,41 @@ enum hi_status hi_graph_builder_edge(struct hi_graph_builder *b, hi_node from, h
 	return add_loose(&b->edges, edge, err);
 }
 
-/* Branch-free passes: the compiler makes vectors of them. */
+/* The compiler makes vectors of branch-free passes, at -O3. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HI_VECTORS __attribute__((optimize("O3")))
+#else
+#define HI_VECTORS
+#endif
+
+HI_VECTORS
+static bool row_descends(const uint32_t *row, uint32_t n)
+{
+	uint32_t descends = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		descends |= row[i + 1] < row[i];
+	return descends;
+}
+
+HI_VECTORS
+static bool edges_are_valid(const hi_node *to, const uint8_t *grade, uint32_t n,
+			    hi_node limit)
+{
+	uint32_t beyond = 0;
+	uint8_t grades = 0;
+
+	for (uint32_t e = 0; e < n; e++)
+		beyond |= to[e] >= limit;
+	for (uint32_t e = 0; e < n; e++)
+		grades |= grade[e];
+	return !beyond && grades <= HI_GRADE_WEAK;
+}
+
 static bool chunk_is_valid(const struct hi_edge_chunk *chunk, uint32_t n, hi_node limit)
 {
-	uint32_t descends = 0, beyond = 0, grades = 0;
-
-	if (chunk->row[0] != 0)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		descends |= chunk->row[i + 1] < chunk->row[i];
-	if (descends)
-		return false;
-	for (uint32_t e = 0; e < chunk->row[n]; e++)
-		beyond |= chunk->to[e] >= limit;
-	for (uint32_t e = 0; e < chunk->row[n]; e++)
-		grades |= chunk->grade[e];
-	return !beyond && grades <= HI_GRADE_WEAK;
+	return chunk->row[0] == 0 && !row_descends(chunk->row, n) &&
+	       edges_are_valid(chunk->to, chunk->grade, chunk->row[n], limit);
 }
 
 static size_t pad_to_cache_line(size_t size)
@@ -220,48 +239,96 @@ static void *segment_room(struct hi_graph_private *priv, size_t size)
 	return segment.pages;
 }
 
-/* Note [Rows on huge pages]. Without the memory, the rows stay where they are. */
-static void pack_chunk(struct hi_graph *g, uint32_t index)
+static void copy_edge_rows(const struct hi_edge_chunk *from, size_t n,
+		      const struct hi_edge_chunk *to)
 {
-	struct hi_edge_chunk *c = &g->chunks[index], packed;
+	size_t edges = from->row[n];
+
+	memcpy(to->row, from->row, (n + 1) * sizeof(*to->row));
+	if (!edges)
+		return;
+	memcpy(to->to, from->to, edges * sizeof(*to->to));
+	memcpy(to->grade, from->grade, edges);
+}
+
+/* Note [Rows on huge pages]. False: they are few, or there is no memory. */
+static bool pack_rows(struct hi_graph *g, uint32_t index, const struct hi_edge_chunk *c)
+{
 	size_t n = hi_chunk_nodes(g->n_objects, index), edges = c->row[n];
 	size_t row = (n + 1) * sizeof(*c->row), to = edges * sizeof(*c->to);
+	struct hi_edge_chunk packed;
 	unsigned char *room;
 
 	if (row + to + edges < PACKED_MIN)
-		return;
+		return false;
 	pthread_mutex_lock(&g->priv->lock);
 	room = segment_room(g->priv, pad_to_cache_line(row) + pad_to_cache_line(to) +
 					     pad_to_cache_line(edges));
 	pthread_mutex_unlock(&g->priv->lock);
 	if (!room)
-		return;
-	packed.row = memcpy(room, c->row, row);
+		return false;
+	packed.row = (uint32_t *)(void *)room;
 	packed.to = (hi_node *)(void *)(room + pad_to_cache_line(row));
 	packed.grade = room + pad_to_cache_line(row) + pad_to_cache_line(to);
-	if (edges) {
-		memcpy(packed.to, c->to, to);
-		memcpy(packed.grade, c->grade, edges);
-	}
-	hi_edge_chunk_free(c);
-	*c = packed;
+	copy_edge_rows(c, n, &packed);
+	g->chunks[index] = packed;
 	g->priv->is_packed[index] = true;
+	return true;
+}
+
+static bool keep_copy_of_rows(struct hi_graph *g, uint32_t index,
+			      const struct hi_edge_chunk *c)
+{
+	size_t n = hi_chunk_nodes(g->n_objects, index), edges = c->row[n];
+	struct hi_edge_chunk copy = {.row = hi_alloc((n + 1) * sizeof(*c->row)),
+				     .to = hi_alloc(edges * sizeof(*c->to)),
+				     .grade = hi_alloc(edges)};
+
+	if (!copy.row || !copy.to || !copy.grade) {
+		hi_edge_chunk_free(&copy);
+		return false;
+	}
+	copy_edge_rows(c, n, &copy);
+	g->chunks[index] = copy;
+	return true;
+}
+
+/* May these be the rows of the chunk, which has none yet? */
+static bool may_be_rows(const struct hi_graph_builder *b, uint32_t index,
+			const struct hi_edge_chunk *chunk)
+{
+	const struct hi_graph *g = b->graph;
+
+	return index < g->priv->n_chunks && !g->chunks[index].row && !b->edges.count &&
+	       chunk->row &&
+	       chunk_is_valid(chunk, hi_chunk_nodes(g->n_objects, index), g->n_objects);
 }
 
 enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index,
 				      struct hi_edge_chunk chunk, struct hi_error *err)
 {
-	struct hi_graph *g = b->graph;
-
-	if (index >= g->priv->n_chunks || g->chunks[index].row || b->edges.count ||
-	    !chunk.row ||
-	    !chunk_is_valid(&chunk, hi_chunk_nodes(g->n_objects, index), g->n_objects)) {
+	if (!may_be_rows(b, index, &chunk)) {
 		hi_edge_chunk_free(&chunk);
 		return hi_fail(err, HI_USAGE, 0, "object graph: rows of chunk %u", index);
 	}
 	b->has_chunks = true;
-	g->chunks[index] = chunk;
-	pack_chunk(g, index);
+	if (pack_rows(b->graph, index, &chunk))
+		hi_edge_chunk_free(&chunk);
+	else
+		b->graph->chunks[index] = chunk;
+	return HI_OK;
+}
+
+enum hi_status hi_graph_builder_copy_chunk(struct hi_graph_builder *b, uint32_t index,
+					   const struct hi_edge_chunk *chunk,
+					   struct hi_error *err)
+{
+	if (!may_be_rows(b, index, chunk))
+		return hi_fail(err, HI_USAGE, 0, "object graph: rows of chunk %u", index);
+	b->has_chunks = true;
+	if (!pack_rows(b->graph, index, chunk) &&
+	    !keep_copy_of_rows(b->graph, index, chunk))
+		return hi_fail_memory(err, "edges");
 	return HI_OK;
 }
 
@@ -269,14 +336,11 @@ enum hi_status hi_graph_builder_borrow_chunk(struct hi_graph_builder *b, uint32_
 					     struct hi_edge_chunk chunk,
 					     struct hi_error *err)
 {
-	struct hi_graph *g = b->graph;
-
-	if (index >= g->priv->n_chunks || g->chunks[index].row || b->edges.count ||
-	    !chunk_is_valid(&chunk, hi_chunk_nodes(g->n_objects, index), g->n_objects))
+	if (!may_be_rows(b, index, &chunk))
 		return hi_fail(err, HI_USAGE, 0, "object graph: rows of chunk %u", index);
 	b->has_chunks = true;
-	g->chunks[index] = chunk;
-	g->priv->is_packed[index] = true;
+	b->graph->chunks[index] = chunk;
+	b->graph->priv->is_packed[index] = true;
 	return HI_OK;
 }
 

@@ -373,18 +373,19 @@ void hi_propagation_drain(struct hi_propagation_worker *w)
 		take_some(w);
 }
 
-/* Hands half of the stack, at most SHARE entries, to waiting threads. */
+/* Hands half of the stack, at most SHARE entries, to waiting threads: the oldest ones,
+ * from which most is to be expected. A long list that was begun first is then followed
+ * beside everything else, not alone at the end. */
 static void share_entries(struct hi_propagation_worker *w)
 {
 	struct hi_propagation *s = w->propagation;
 	size_t n = w->todo.count / 2 < SHARE ? w->todo.count / 2 : SHARE;
+	struct hi_propagation_entry *oldest = w->todo.items;
 
 	pthread_mutex_lock(&s->lock);
-	if (n && hi_vector_reserve(&s->shared, s->shared.count + n)) {
+	if (n && hi_vector_append(&s->shared, oldest, n)) {
 		w->todo.count -= n;
-		memcpy(s->shared.items + s->shared.count, w->todo.items + w->todo.count,
-		       n * sizeof(*w->todo.items));
-		s->shared.count += n;
+		memcpy(oldest, oldest + w->todo.count, n * sizeof(*oldest));
 		atomic_store(&s->hungry, 0);
 		pthread_cond_broadcast(&s->changed);
 	}
@@ -446,21 +447,35 @@ static void run_propagation_worker(void *arg, size_t task, unsigned worker)
 	} while (get_work(w));
 }
 
+static void push_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct hi_propagation_worker *w = ((struct hi_propagation *)arg)->workers[worker];
+	const struct hi_objects *objects = w->typing->objects;
+	hi_node id = (hi_node)task << HI_CHUNK_SHIFT, left = objects->count - id;
+	hi_node end = id + (left < HI_CHUNK_NODES ? left : HI_CHUNK_NODES);
+
+	for (; id < end; id++) {
+		uint32_t key = objects->type[id];
+
+		if (key & HI_KEY_LAYOUT)
+			hi_propagation_push(w, hi_objects_address(objects, id), id, key);
+		else if (objects->flags[id] & HI_OBJECT_INTERNAL)
+			objects->type[id] = HI_KEY_SETTLED;
+	}
+}
+
+static size_t count_chunks(const struct hi_objects *objects)
+{
+	return ((size_t)objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+}
+
 /* What roots lead to, and objects with a vtable, come first. */
 static void push_roots(struct hi_propagation *s)
 {
 	struct hi_typing *typing = s->typing;
 	struct hi_propagation_worker *w = s->workers[0];
 
-	for (hi_node id = 0; id < typing->objects->count; id++) {
-		uint32_t key = typing->objects->type[id];
-
-		if (key & HI_KEY_LAYOUT)
-			hi_propagation_push(w, hi_objects_address(typing->objects, id),
-					    id, key);
-		else if (hi_object_is_internal(typing->objects, id))
-			typing->objects->type[id] = HI_KEY_SETTLED;
-	}
+	hi_parallel(s->n_workers, count_chunks(typing->objects), push_chunk, s);
 	for (size_t i = 0; i < typing->seeds.count; i++) {
 		const struct hi_seed *seed = &typing->seeds.items[i];
 
@@ -490,36 +505,58 @@ static const struct hi_objects *final_objects(const struct hi_typing *typing)
 	return typing->remade ? typing->remade : typing->objects;
 }
 
-/* Which layouts did objects end up with? */
-static void mark_used(void *arg, size_t task, unsigned worker)
+/* What objects ended up with. */
+struct outcome {
+	struct hi_typing *typing;
+	const struct hi_objects *objects;
+	_Atomic uint64_t conflicts;
+};
+
+static void mark_used(struct hi_layouts *layouts, uint32_t layout)
 {
-	struct hi_typing *typing = arg;
-	const struct hi_objects *objects = final_objects(typing);
+	struct hi_layout *base =
+		hi_layouts_get(layouts, hi_layouts_get(layouts, layout)->base);
+
+	if (!atomic_load_explicit(&base->used, memory_order_relaxed))
+		atomic_store(&base->used, true);
+}
+
+static void look_at_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct outcome *o = arg;
 	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
-	hi_node left = objects->count - first;
+	hi_node left = o->objects->count - first;
+	const uint32_t *type = o->objects->type + first;
+	const uint8_t *flags = o->objects->flags + first;
+	uint64_t *untyped = o->typing->untyped + first / 64, conflicts = 0;
 	uint32_t last = 0;
 
 	(void)worker;
 	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++) {
-		uint32_t layout = objects->type[first + i] & HI_KEY_LAYOUT;
+		uint32_t layout = type[i] & HI_KEY_LAYOUT;
 
+		conflicts += flags[i] / HI_OBJECT_CONFLICT;
+		untyped[i / 64] |= (uint64_t)!layout << i % 64;
 		if (layout == last || !layout)
 			continue;
 		last = layout;
-		layout = hi_layouts_get(typing->layouts, layout)->base;
-		if (!atomic_load_explicit(&hi_layouts_get(typing->layouts, layout)->used,
-					  memory_order_relaxed))
-			atomic_store(&hi_layouts_get(typing->layouts, layout)->used,
-				     true);
+		mark_used(o->typing->layouts, layout);
 	}
+	atomic_fetch_add(&o->conflicts, conflicts);
 }
 
-static void count_conflicts(struct hi_typing *typing)
+static enum hi_status look_at_outcome(struct hi_typing *typing, struct hi_error *err)
 {
-	const struct hi_objects *objects = final_objects(typing);
+	struct outcome o = {.typing = typing, .objects = final_objects(typing)};
 
-	for (hi_node id = 0; id < objects->count; id++)
-		typing->stats.conflicts += objects->flags[id] / HI_OBJECT_CONFLICT;
+	free(typing->untyped);
+	typing->untyped =
+		hi_calloc((size_t)o.objects->count / 64 + 1, sizeof(*typing->untyped));
+	if (!typing->untyped)
+		return hi_fail_memory(err, "types");
+	hi_parallel(typing->threads, count_chunks(o.objects), look_at_chunk, &o);
+	typing->stats.conflicts += o.conflicts;
+	return HI_OK;
 }
 
 /* Words may lead to objects, and to where subobjects may be outside of them. */
@@ -664,12 +701,5 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 		if (status == HI_OK)
 			status = run_propagation(typing, 1, true, &again, err);
 	}
-	if (status != HI_OK)
-		return status;
-	hi_parallel(typing->threads,
-		    ((size_t)final_objects(typing)->count + HI_CHUNK_NODES - 1) >>
-			    HI_CHUNK_SHIFT,
-		    mark_used, typing);
-	count_conflicts(typing);
-	return HI_OK;
+	return status == HI_OK ? look_at_outcome(typing, err) : status;
 }

@@ -18,6 +18,7 @@
 
 enum {
 	BATCH = 2048,
+	RULE_LABELS = 64,
 	LARGE_SPARSE = 64 << 20,
 	/* In a batch: exact, also where it leads to the inside of a block. */
 	GRADE_SURE = 4,
@@ -68,6 +69,11 @@ struct scanner {
 		unresolved_end; /* records in it whose rules were not resolved */
 	uint64_t block;		/* its address */
 	struct hi_cover cover;
+	/* Labels of rules that were looked up, direct-mapped. */
+	struct {
+		const struct hi_rule *rule;
+		uint32_t label;
+	} rule_labels[RULE_LABELS];
 	uint64_t words_scanned, bytes_scanned, unreadable;
 	enum hi_status status;
 	struct hi_error error;
@@ -114,6 +120,11 @@ static inline uint8_t grade_of_hit(uint8_t grade, bool interior)
 	return (uint8_t)((grade & GRADE_MASK) | (grade == HI_GRADE_EXACT));
 }
 
+static inline bool may_take_label(const struct scanner *s, hi_node id)
+{
+	return s->typing->untyped[id / 64] >> id % 64 & 1;
+}
+
 /* Looks the batch up and appends what it hits. */
 static void flush_scanned_words(struct scanner *s)
 {
@@ -121,9 +132,6 @@ static void flush_scanned_words(struct scanner *s)
 	size_t n_hits = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
 
 	s->n = 0;
-	if (s->typing->labels)
-		for (size_t i = 0; i < n_hits; i++)
-			__builtin_prefetch(&s->typing->objects->type[s->hits[i].id]);
 	if (e->count + n_hits > e->capacity && !grow_edges(e, e->count + n_hits)) {
 		s->status = hi_fail_memory(&s->error, "edges");
 		return;
@@ -137,7 +145,7 @@ static void flush_scanned_words(struct scanner *s)
 		e->to[e->count] = hit->id;
 		e->grade[e->count++] = grade_of_hit(s->grades[hit->index], hit->interior);
 		s->row[s->owners[hit->index] + 1]++;
-		if (s->labels[hit->index])
+		if (s->labels[hit->index] && may_take_label(s, hit->id))
 			label_hit(s, hit->id, s->labels[hit->index]);
 	}
 }
@@ -273,6 +281,21 @@ static uint8_t grade_of(const struct hi_rule_reference *reference)
 	return reference->doubtful ? HI_GRADE_CONSERVATIVE : HI_GRADE_EXACT;
 }
 
+static uint32_t label_of_reference(struct scanner *s,
+				   const struct hi_rule_reference *reference)
+{
+	const struct hi_rule *rule = reference->rule;
+	size_t i = (uintptr_t)rule / sizeof(*rule) % RULE_LABELS;
+
+	if (reference->weak)
+		return 0;
+	if (s->rule_labels[i].rule != rule) {
+		s->rule_labels[i].label = hi_labels_of_rule(s->typing->labels, rule);
+		s->rule_labels[i].rule = rule;
+	}
+	return s->rule_labels[i].label;
+}
+
 static void scan_rule_reference(void *arg, const struct hi_rule_reference *reference,
 				uint32_t layout)
 {
@@ -286,10 +309,8 @@ static void scan_rule_reference(void *arg, const struct hi_rule_reference *refer
 	if (reference->lacks && reference->word - s->low < s->span)
 		hi_rule_note_lacks(reference->rule->lacks, reference->lacks);
 	s->words_scanned++;
-	scan_word_to_edge(
-		s, reference->word, grade_of(reference),
-		reference->weak ? 0
-				: hi_labels_of_rule(s->typing->labels, reference->rule));
+	scan_word_to_edge(s, reference->word, grade_of(reference),
+			  label_of_reference(s, reference));
 	if (s->n == BATCH)
 		flush_scanned_words(s);
 }
@@ -587,28 +608,13 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 	flush_scanned_words(s);
 }
 
-/* Copies the rows to arrays of their own size. */
 static enum hi_status give_chunk(struct scanner *s, uint32_t index)
 {
-	struct hi_edge_chunk chunk = {.row = hi_take(s->row)};
-
 	s->typing->integer_edges[index] = s->edges.integers;
 	s->edges.integers = (struct hi_edge_indexes){};
-	size_t n = s->edges.count;
-
-	chunk.to = hi_alloc(n * sizeof(*chunk.to));
-	chunk.grade = hi_alloc(n);
-	if (!chunk.to || !chunk.grade) {
-		free(chunk.row);
-		free(chunk.to);
-		free(chunk.grade);
-		return hi_fail_memory(&s->error, "edges");
-	}
-	if (n) {
-		memcpy(chunk.to, s->edges.to, n * sizeof(*chunk.to));
-		memcpy(chunk.grade, s->edges.grade, n);
-	}
-	return hi_graph_builder_chunk(s->builder, index, chunk, &s->error);
+	return hi_graph_builder_copy_chunk(
+		s->builder, index,
+		&(struct hi_edge_chunk){s->row, s->edges.to, s->edges.grade}, &s->error);
 }
 
 static void scan_chunk_edges(void *arg, size_t task, unsigned worker)
@@ -621,11 +627,7 @@ static void scan_chunk_edges(void *arg, size_t task, unsigned worker)
 		return;
 	if (n > HI_CHUNK_NODES)
 		n = HI_CHUNK_NODES;
-	s->row = hi_calloc((size_t)n + 1, sizeof(*s->row));
-	if (!s->row) {
-		s->status = hi_fail_memory(&s->error, "edges");
-		return;
-	}
+	memset(s->row, 0, ((size_t)n + 1) * sizeof(*s->row));
 	s->edges.count = 0;
 	s->refined_layouts = &s->typing->refined_layouts[task];
 	s->pool = first_pool(&s->typing->pools, first);
@@ -637,8 +639,6 @@ static void scan_chunk_edges(void *arg, size_t task, unsigned worker)
 			s->row[i + 1] += s->row[i];
 		s->status = give_chunk(s, (uint32_t)task);
 	}
-	free(s->row);
-	s->row = NULL;
 }
 
 static void scanner_destroy(struct scanner *s)
@@ -648,6 +648,7 @@ static void scanner_destroy(struct scanner *s)
 	free(s->edges.to);
 	free(s->edges.grade);
 	hi_vector_free(&s->edges.integers);
+	free(s->row);
 	free(s->scratch);
 	hi_cover_end(&s->cover);
 	if (s->cursor)
@@ -667,6 +668,7 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->low = typing->objects->low;
 	s->span = typing->objects->high - s->low;
 	s->scratch = hi_alloc(HI_SPAN_SCRATCH);
+	s->row = hi_alloc((HI_CHUNK_NODES + 1) * sizeof(*s->row));
 	s->cursor = typing->runtime ? hi_runtime_cursor(typing->runtime) : NULL;
 	hi_walker_init(&s->walker, typing);
 	s->walker.edges_only = true;
@@ -675,7 +677,7 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->walker.reference = scan_rule_reference;
 	s->walker.unresolved = scan_unresolved_record;
 	s->walker.applier.keeps_lacks = true;
-	if (s->scratch && (s->cursor || !typing->runtime))
+	if (s->scratch && s->row && (s->cursor || !typing->runtime))
 		return s;
 	scanner_destroy(s);
 	return NULL;
@@ -752,10 +754,28 @@ static size_t utf8_length(const uint8_t *p, uint64_t n)
 	return length;
 }
 
+/* Eight printable characters of ASCII, by the bits of each byte? */
+static bool is_plain_text(const uint8_t *bytes)
+{
+	const uint64_t ones = 0x0101010101010101, highest = ones << 7;
+	uint64_t word, below_space, delete;
+
+	memcpy(&word, bytes, sizeof(word));
+	below_space = (word | highest) - ones * ' ';
+	delete = (word ^ ones * 0x7f) + ones * 0x7f;
+	return !(word & highest) && !(~(below_space & delete) & highest);
+}
+
 bool hi_looks_like_text(const uint8_t *bytes, uint64_t size)
 {
 	for (uint64_t i = 0; i < size;) {
-		size_t n = utf8_length(bytes + i, size - i);
+		size_t n;
+
+		if (size - i >= 8 && is_plain_text(bytes + i)) {
+			i += 8;
+			continue;
+		}
+		n = utf8_length(bytes + i, size - i);
 
 		if (bytes[i] == 0)
 			return i > 0;

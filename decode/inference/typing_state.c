@@ -65,6 +65,7 @@ void hi_typing_destroy(struct hi_typing *typing)
 	hi_subobjects_destroy(typing->subobjects);
 	hi_vector_free(&typing->stdio_buffers);
 	hi_vector_free(&typing->root_refs);
+	free(typing->untyped);
 	hi_vector_free(&typing->slots);
 	hi_vector_free(&typing->roots);
 	hi_vector_free(&typing->root_ranges);

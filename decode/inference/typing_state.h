@@ -126,6 +126,7 @@ struct hi_typing {
 	struct hi_chunk_layouts *refined_layouts; /* per chunk, by id; after the scan */
 	size_t n_refined_chunks;
 	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
+	uint64_t *untyped; /* bit per object: no layout; freed after the scan */
 	/* Memory that was read for roots, and the allocator's own in it; sorted. */
 	struct HI_VECTOR(struct hi_section_range) root_ranges, own_ranges;
 	struct HI_VECTOR(struct hi_witness) witnesses; /* by node */

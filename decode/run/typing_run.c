@@ -298,6 +298,7 @@ static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_bu
 		status = hi_labels_apply(typing->labels, b, err);
 	hi_labels_destroy(hi_take(typing->labels));
 	hi_vector_free(&typing->root_refs);
+	free(hi_take(typing->untyped));
 	return status;
 }
 
