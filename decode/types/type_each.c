@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/system_files.h"
 #include "base/table.h"
@@ -203,35 +204,81 @@ static bool is_own_module(const struct hi_module *module, struct system_root roo
 		 hi_is_system_file(module->path + root.length));
 }
 
-static enum hi_status walk_all_records(struct each *each, uint64_t max_dwarf,
-				       hi_record_fn *fn, void *arg, uint32_t *skipped_ret,
-				       struct hi_error *err)
+/* Fills in each->found; the modules that were skipped. */
+static uint32_t walk_all_records(struct each *each, uint64_t max_dwarf)
 {
 	struct hi_types *types = each->types;
 	struct system_root root = find_system_root(types);
 	uint32_t skipped = 0;
 
-	hi_types_lock(types);
 	for (size_t i = 0; i < types->n_items && !each->no_memory; i++)
 		if (!each->wants || is_own_module(types->items[i].module, root))
 			skipped += !walk_module(each, types->items[i].module, max_dwarf);
-	hi_types_unlock(types);
-	if (skipped_ret)
-		*skipped_ret = skipped;
-	for (size_t i = 0; i < each->found.count && !each->no_memory; i++)
-		if (!fn(hi_type_get(types, each->found.items[i]), arg))
+	return skipped;
+}
+
+static enum hi_status pass_records(struct hi_types *types, const hi_type_id *ids,
+				   size_t n, hi_record_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!fn(hi_type_get(types, ids[i]), arg))
 			break;
-	each_free(each);
-	return each->no_memory ? hi_fail_memory(err, "records") : HI_OK;
+	return HI_OK;
+}
+
+static bool is_same_search(const struct hi_types *types, uint64_t min_size,
+			   uint64_t max_dwarf)
+{
+	const struct hi_type_records *r = &types->records;
+
+	return r->is_complete && r->min_size == min_size && r->max_dwarf == max_dwarf &&
+	       r->n_items == types->n_items && r->n_kept == types->kept.count;
+}
+
+/* Under the lock. Modules and the names that are kept decide what is found, so each
+ * census of a series, and each round of one, finds the same. False: out of memory. */
+static bool keep_records_of_search(struct hi_types *types, uint64_t min_size,
+				   uint64_t max_dwarf)
+{
+	struct each each = {.types = types, .min_size = min_size};
+	struct hi_type_records *r = &types->records;
+
+	if (is_same_search(types, min_size, max_dwarf))
+		return true;
+	hi_vector_free(&r->ids);
+	*r = (struct hi_type_records){.min_size = min_size,
+				      .max_dwarf = max_dwarf,
+				      .skipped = walk_all_records(&each, max_dwarf),
+				      .n_items = types->n_items,
+				      .n_kept = types->kept.count,
+				      .is_complete = !each.no_memory};
+	if (!each.no_memory &&
+	    !hi_vector_append(&r->ids, each.found.items, each.found.count))
+		r->is_complete = false;
+	each_free(&each);
+	return r->is_complete;
 }
 
 enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
 				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
 				    uint32_t *skipped_ret, struct hi_error *err)
 {
-	struct each each = {.types = types, .min_size = min_size};
+	HI_GUARD(free) hi_type_id *ids = NULL;
+	size_t n = 0;
 
-	return walk_all_records(&each, max_dwarf, fn, arg, skipped_ret, err);
+	hi_types_lock(types);
+	if (keep_records_of_search(types, min_size, max_dwarf)) {
+		n = types->records.ids.count;
+		ids = hi_alloc(n * sizeof(*ids));
+	}
+	if (ids && n)
+		memcpy(ids, types->records.ids.items, n * sizeof(*ids));
+	if (ids && skipped_ret)
+		*skipped_ret = types->records.skipped;
+	hi_types_unlock(types);
+	if (!ids)
+		return hi_fail_memory(err, "records");
+	return pass_records(types, ids, n, fn, arg);
 }
 
 enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_fn *wants,
@@ -239,6 +286,14 @@ enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_f
 					struct hi_error *err)
 {
 	struct each each = {.types = types, .min_size = 1, .wants = wants, .arg = arg};
+	enum hi_status status;
 
-	return walk_all_records(&each, max_dwarf, fn, arg, NULL, err);
+	hi_types_lock(types);
+	(void)walk_all_records(&each, max_dwarf);
+	hi_types_unlock(types);
+	status = each.no_memory ? hi_fail_memory(err, "records")
+				: pass_records(types, each.found.items, each.found.count,
+					       fn, arg);
+	each_free(&each);
+	return status;
 }

@@ -99,6 +99,15 @@ struct hi_types_companion {
 	void (*destroy)(void *data);
 };
 
+/* The records that type_each.c found last, for those who ask again. */
+struct hi_type_records {
+	uint64_t min_size, max_dwarf;
+	size_t n_items, n_kept; /* as they were */
+	uint32_t skipped;
+	struct HI_VECTOR(hi_type_id) ids;
+	bool is_complete;
+};
+
 struct hi_types {
 	struct hi_modules *modules;
 	struct hi_type_module
@@ -114,6 +123,7 @@ struct hi_types {
 	unsigned depth; /* nested loading */
 	uint64_t types_made;
 	struct HI_VECTOR(char *) kept; /* names of typedefs, type_keep.c */
+	struct hi_type_records records;
 	_Atomic uint64_t broken;
 	struct hi_types_stats stats;
 	struct hi_vtable_cache *vtables;
