@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "decode/inference/verdict.h"
 
+#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct wanted {
 	uint64_t *nodes;    /* bits */
 	uint64_t low, span; /* all of them lie there */
 	uint64_t address_bits;
+	int top; /* bits 40 to 63 that all addresses there have; -1: not the same */
 	uint64_t filter[FILTER_WORDS]; /* by page: maybe one of them */
 };
 
@@ -115,6 +117,13 @@ static bool is_wanted_leak(const struct verdict_pass *p, hi_node node)
 		g->unreachable_classes[node] == HI_UNREACHABLE_NO_CLASS);
 }
 
+static int top_of_range(uint64_t low, uint64_t span)
+{
+	return span && low >> 40 == (low + span - 1) >> 40 && low >> 48 == 0
+		       ? (int)(low >> 40)
+		       : -1;
+}
+
 static bool want_leaks(struct verdict_pass *p)
 {
 	uint64_t high = 0;
@@ -131,6 +140,7 @@ static bool want_leaks(struct verdict_pass *p)
 			want_node(p, i, &high);
 	p->wanted->span = high > p->wanted->low ? high - p->wanted->low : 0;
 	p->wanted->address_bits = high > ADDRESS_BITS ? UINT64_MAX : ADDRESS_BITS;
+	p->wanted->top = top_of_range(p->wanted->low, p->wanted->span);
 	return true;
 }
 
@@ -198,17 +208,59 @@ look_at_unaligned(struct word_search *s, const uint8_t *host, uint64_t place)
 	look_at_word(s, word, place, word <= UINT32_MAX);
 }
 
+/*
+ * Of the words at the 16 bytes from host on, those that end with the top of the wanted
+ * addresses: a bit for each. Reads the 23 bytes that they have.
+ */
+static inline unsigned words_with_top(const uint8_t *host, int top)
+{
+	__m128i zero = _mm_setzero_si128();
+	__m128i is_top = _mm_cmpeq_epi8(_mm_loadu_si128((const void *)(host + 5)),
+					_mm_set1_epi8((char)top));
+	__m128i is_zero =
+		_mm_cmpeq_epi8(_mm_or_si128(_mm_loadu_si128((const void *)(host + 6)),
+					    _mm_loadu_si128((const void *)(host + 7))),
+			       zero);
+
+	return (unsigned)_mm_movemask_epi8(_mm_and_si128(is_top, is_zero));
+}
+
+/* As look_at_bytes, for as many times 16 bytes as nothing but their aligned words may be
+ * addresses of leaks; the number of bytes. */
+static uint64_t look_at_aligned_only(struct word_search *s, const uint8_t *host,
+				     uint64_t addr, uint64_t size)
+{
+	const unsigned aligned = 1 | 1 << 8;
+	uint64_t i = 0, word;
+
+	for (; s->wanted->top >= 0 && i + 23 <= size; i += 16) {
+		if (words_with_top(host + i, s->wanted->top) & ~aligned)
+			break;
+		memcpy(&word, host + i, sizeof(word));
+		look_at_aligned(s, word, addr + i);
+		memcpy(&word, host + i + 8, sizeof(word));
+		look_at_aligned(s, word, addr + i + 8);
+	}
+	return i;
+}
+
 /* addr: a multiple of 8. */
 static void look_at_bytes(struct word_search *s, const uint8_t *host, uint64_t addr,
 			  uint64_t size)
 {
 	uint64_t i = 0, word;
 
-	for (; i + 15 <= size; i += 8) {
+	while (i + 15 <= size) {
+		uint64_t skipped = look_at_aligned_only(s, host + i, addr + i, size - i);
+
+		i += skipped;
+		if (skipped)
+			continue;
 		memcpy(&word, host + i, sizeof(word));
 		look_at_aligned(s, word, addr + i);
 		for (unsigned k = 1; k < 8; k++)
 			look_at_unaligned(s, host + i + k, addr + i + k);
+		i += 8;
 	}
 	for (; i + 8 <= size; i++) {
 		memcpy(&word, host + i, sizeof(word));
