@@ -158,8 +158,9 @@ struct hi_inspection {
 	struct hi_kept kept;
 	struct hi_inspection_diagnostics diagnostics;
 	struct hi_inspection_phases phases;
-	struct hi_arena arena;	    /* of the warnings, and for the commands */
-	struct hi_table step_texts; /* of path_text.c: edges that were read together */
+	struct hi_arena arena; /* of the warnings, and for the commands */
+	/* For path_text.c: edges that were read together, and paths. */
+	struct hi_table step_texts, object_texts;
 };
 
 /* Bytes that the allocator has given away, by its own lists, and of objects beside

@@ -356,14 +356,79 @@ static struct hi_paths *find_path_by_rank(struct hi_inspection *in, hi_node obje
 	return NULL;
 }
 
+/* Those of *objects that are found are kept, and removed from it. */
+static void keep_object_texts(struct hi_inspection *in, const struct hi_paths *paths,
+			      hi_node *objects, size_t *n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		const struct hi_path *path = &paths->paths[i];
+		const char *text = path->length ? hi_path_text_of_nodes(in, path->nodes,
+									path->length)
+						: NULL;
+
+		if (!text || !hi_table_put(&in->object_texts, objects[i],
+					   (uint64_t)(uintptr_t)text))
+			objects[left++] = objects[i];
+	}
+	*n = left;
+}
+
+/* Objects to which no edges lead but worse ones would cost a walk over the whole heap. */
+static size_t list_objects(const struct hi_inspection *in, const hi_node *objects,
+			   size_t n, bool is_exact, hi_node *ret)
+{
+	size_t count = 0;
+	uint64_t known;
+
+	for (size_t i = 0; i < n; i++)
+		if (hi_graph_is_object(in->graph, objects[i]) &&
+		    hi_bit(in->results.reach->exact, objects[i]) == is_exact &&
+		    !hi_table_get(&in->object_texts, objects[i], &known))
+			ret[count++] = objects[i];
+	return count;
+}
+
+void hi_path_text_prepare_objects(struct hi_inspection *in, const hi_node *objects,
+				  size_t n)
+{
+	HI_GUARD(free) hi_node *left = hi_alloc(n * sizeof(*left));
+	struct hi_error quiet;
+	size_t count;
+
+	if (!left || in->kept.paths)
+		return;
+	count = list_objects(in, objects, n, true, left);
+	for (enum hi_grade worst = HI_GRADE_EXACT; count && worst < HI_GRADE_CONSERVATIVE;
+	     worst++) {
+		HI_GUARD(hi_paths_destroy) struct hi_paths *paths = NULL;
+
+		if (hi_paths_shortest_along(in->graph, left, count, worst, &paths,
+					    &quiet) != HI_OK)
+			return;
+		keep_object_texts(in, paths, left, &count);
+	}
+	count = list_objects(in, objects, n, false, left);
+	if (count) {
+		HI_GUARD(hi_paths_destroy) struct hi_paths *paths = NULL;
+
+		if (hi_paths_by_rank(in->graph, left, count, &paths, &quiet) == HI_OK)
+			keep_object_texts(in, paths, left, &count);
+	}
+}
+
 /* A word that a frame left on its stack is often near, but says least. */
 const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 {
 	struct hi_paths *paths = NULL;
 	const char *text = "";
+	uint64_t known;
 
 	if (!hi_graph_is_object(in->graph, object))
 		return "";
+	if (hi_table_get(&in->object_texts, object, &known))
+		return (const char *)(uintptr_t)known;
 	for (enum hi_grade worst = HI_GRADE_EXACT;
 	     !paths && worst < HI_GRADE_CONSERVATIVE; worst++)
 		paths = find_one_path(in, object, worst);

@@ -18,6 +18,10 @@ const char *hi_path_text_in(struct hi_inspection *in, struct hi_arena *arena,
 /* Reads the texts of the steps of many paths that begin at nodes with many edges. They
  * are used by the functions here from then on; without memory nothing changes. */
 void hi_path_text_prepare(struct hi_inspection *in, const struct hi_paths *paths);
+/* Finds the paths to many objects together, for hi_path_text_from_root(): that keeps an
+ * index for the first one else. Without memory nothing changes. */
+void hi_path_text_prepare_objects(struct hi_inspection *in, const hi_node *objects,
+				  size_t n);
 /* The shortest path to an object from a root: "server.db". "" if none is found. */
 const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object);
 /* From top to below down the dominator tree, "…" where an object in between is

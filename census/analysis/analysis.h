@@ -229,7 +229,11 @@ enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
  * reachable. HI_NO_MEMORY. */
 enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
 				 size_t n, struct hi_paths **ret, struct hi_error *err);
-/* The same from the roots of the best rank that reach it. */
+/* The same along no worse edges: what hi_paths_search() finds first. */
+enum hi_status hi_paths_shortest_along(const struct hi_graph *g, const hi_node *targets,
+				       size_t n, enum hi_grade worst,
+				       struct hi_paths **ret, struct hi_error *err);
+/* From the roots of the best rank that reach it, along any edges. */
 enum hi_status hi_paths_by_rank(const struct hi_graph *g, const hi_node *targets,
 				size_t n, struct hi_paths **ret, struct hi_error *err);
 void hi_paths_destroy(struct hi_paths *paths);

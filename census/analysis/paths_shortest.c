@@ -14,9 +14,10 @@
 
 struct walk {
 	const struct hi_graph *graph;
-	uint32_t *distance; /* from the roots, + 1; 0: not reached */
-	uint32_t *doubt;    /* conservative edges on the path */
-	hi_node *before;    /* on the path; of objects that were reached */
+	enum hi_grade worst; /* of the edges that are followed */
+	uint32_t *distance;  /* from the roots, + 1; 0: not reached */
+	uint32_t *doubt;     /* conservative edges on the path; NULL: it has none */
+	hi_node *before;     /* on the path; of objects that were reached */
 	hi_node *queue;
 	size_t n;
 	uint64_t *wanted;	 /* bits: not reached yet */
@@ -42,11 +43,13 @@ static bool walk_init(struct walk *w, const hi_node *targets, size_t n)
 	size_t size = (size_t)w->graph->n_nodes * sizeof(uint32_t);
 
 	w->distance = hi_pages_alloc(size);
-	w->doubt = hi_pages_alloc(size);
+	if (w->worst >= HI_GRADE_CONSERVATIVE)
+		w->doubt = hi_pages_alloc(size);
 	w->before = hi_pages_alloc(size);
 	w->queue = hi_pages_alloc(size);
 	w->wanted = hi_calloc(1, hi_bits_size(w->graph->n_nodes));
-	if (!w->distance || !w->doubt || !w->before || !w->queue || !w->wanted)
+	if (!w->distance || !w->before || !w->queue || !w->wanted ||
+	    (w->worst >= HI_GRADE_CONSERVATIVE && !w->doubt))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (targets[i] < w->graph->first_kind)
@@ -69,16 +72,19 @@ static void reach_at_distance(struct walk *w, hi_node node, uint32_t distance)
 HI_INLINE void relax(struct walk *w, hi_node from, hi_node to, uint8_t grade)
 {
 	uint32_t distance = w->distance[from] + 1;
-	uint32_t doubt = w->doubt[from] + (grade == HI_GRADE_CONSERVATIVE);
+	uint32_t doubt = 0;
 
-	if (grade == HI_GRADE_WEAK)
+	if (grade > w->worst)
 		return;
+	if (w->doubt)
+		doubt = w->doubt[from] + (grade == HI_GRADE_CONSERVATIVE);
 	if (w->distance[to] == 0)
 		reach_at_distance(w, to, distance);
-	else if (w->distance[to] != distance || doubt > w->doubt[to] ||
-		 (doubt == w->doubt[to] && from > w->before[to]))
+	else if (w->distance[to] != distance || (w->doubt && doubt > w->doubt[to]) ||
+		 ((!w->doubt || doubt == w->doubt[to]) && from > w->before[to]))
 		return;
-	w->doubt[to] = doubt;
+	if (w->doubt)
+		w->doubt[to] = doubt;
 	w->before[to] = from;
 }
 
@@ -173,11 +179,12 @@ static bool give_way(const struct walk *w, hi_node target, struct hi_path *ret)
 }
 
 static enum hi_status find_shortest(const struct hi_graph *g, const hi_node *targets,
-				    size_t n, void (*go)(struct walk *),
-				    struct hi_paths **ret, struct hi_error *err)
+				    size_t n, enum hi_grade worst,
+				    void (*go)(struct walk *), struct hi_paths **ret,
+				    struct hi_error *err)
 {
 	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
-	struct walk w = {.graph = g};
+	struct walk w = {.graph = g, .worst = worst};
 	bool ok;
 
 	if (!paths || !(paths->paths = hi_calloc(n + 1, sizeof(*paths->paths))))
@@ -198,13 +205,21 @@ static enum hi_status find_shortest(const struct hi_graph *g, const hi_node *tar
 enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
 				 size_t n, struct hi_paths **ret, struct hi_error *err)
 {
-	return find_shortest(g, targets, n, walk_breadth_first, ret, err);
+	return hi_paths_shortest_along(g, targets, n, HI_GRADE_CONSERVATIVE, ret, err);
+}
+
+enum hi_status hi_paths_shortest_along(const struct hi_graph *g, const hi_node *targets,
+				       size_t n, enum hi_grade worst,
+				       struct hi_paths **ret, struct hi_error *err)
+{
+	return find_shortest(g, targets, n, worst, walk_breadth_first, ret, err);
 }
 
 enum hi_status hi_paths_by_rank(const struct hi_graph *g, const hi_node *targets,
 				size_t n, struct hi_paths **ret, struct hi_error *err)
 {
-	return find_shortest(g, targets, n, walk_by_rank, ret, err);
+	return find_shortest(g, targets, n, HI_GRADE_CONSERVATIVE, walk_by_rank, ret,
+			     err);
 }
 
 /* ---- all nodes ---- */
@@ -230,7 +245,10 @@ enum hi_status hi_path_tree_compute(const struct hi_graph *g, const atomic_bool 
 
 	if (!tree)
 		return hi_fail_memory(err, "paths to a root");
-	tree->walk = (struct walk){.graph = g, .farthest = UINT32_MAX, .stop = stop};
+	tree->walk = (struct walk){.graph = g,
+				   .worst = HI_GRADE_CONSERVATIVE,
+				   .farthest = UINT32_MAX,
+				   .stop = stop};
 	if (walk_init(&tree->walk, NULL, 0))
 		walk_breadth_first(&tree->walk);
 	else

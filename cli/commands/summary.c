@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands/summary.h"
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command/command.h"
@@ -20,6 +21,25 @@ enum { TOP_TEXT = 10, TOP_JSON = 100 };
 struct suspect_text {
 	const char **names, **paths;
 };
+
+/* As describe_suspects() and hi_suspect_text() ask for them. */
+static void prepare_suspect_paths(struct hi_inspection *in, const struct hi_suspects *s)
+{
+	HI_GUARD(free)
+	hi_node *objects = hi_alloc(2 * (s->count + s->n_lesser) * sizeof(*objects));
+	size_t n = 0;
+
+	for (size_t i = 0; objects && i < s->count + s->n_lesser; i++) {
+		const struct hi_suspect *suspect =
+			i < s->count ? &s->items[i] : &s->lesser[i - s->count];
+
+		objects[n++] = suspect->top;
+		if (suspect->accumulation == in->graph->super_root)
+			objects[n++] = suspect->example;
+	}
+	if (n)
+		hi_path_text_prepare_objects(in, objects, n);
+}
 
 static enum hi_status describe_suspects(struct hi_inspection *in,
 					const struct hi_suspect *items, size_t n,
@@ -150,7 +170,7 @@ enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
 	const struct hi_suspects *s = in->results.suspects;
 	struct suspect_text words = {}, lesser = {};
 	struct hi_leak_cycles *cycles = hi_arena_alloc(&in->arena, sizeof(*cycles));
-	enum hi_status status = describe_suspects(in, s->items, s->count, &words, err);
+	enum hi_status status;
 	struct hi_summary_inputs inputs = {
 		.header = header,
 		.graph = in->graph,
@@ -159,8 +179,6 @@ enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
 		.leaks = in->results.leaks,
 		.census = in->results.census,
 		.suspects = in->results.suspects,
-		.suspect_names = words.names,
-		.suspect_paths = words.paths,
 		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
 		.cycles = cycles,
 		.top = top,
@@ -170,6 +188,10 @@ enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
 	if (!cycles)
 		return hi_fail_memory(err, "summary");
 	*cycles = (struct hi_leak_cycles){};
+	prepare_suspect_paths(in, s);
+	status = describe_suspects(in, s->items, s->count, &words, err);
+	inputs.suspect_names = words.names;
+	inputs.suspect_paths = words.paths;
 	if (status == HI_OK)
 		status = describe_suspects(in, s->lesser, s->n_lesser, &lesser, err);
 	inputs.lesser_names = lesser.names;

@@ -242,6 +242,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	in->source->close(in);
 	hi_arena_free(&in->arena);
 	hi_table_free(&in->step_texts);
+	hi_table_free(&in->object_texts);
 	hi_vector_free(&in->diagnostics.warnings);
 	hi_vector_free(&in->diagnostics.notes);
 	hi_vector_free(&in->phases.list);

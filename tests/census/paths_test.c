@@ -57,6 +57,45 @@ static void check_few(uint64_t seed, uint32_t n)
 	}
 }
 
+/* The same with worse edges left out. */
+static void check_few_along(uint64_t seed, uint32_t n)
+{
+	OWN(graph) *g = drawn_graph(seed, n);
+	uint64_t state = seed;
+	struct hi_error err;
+
+	for (unsigned round = 0; round < 40; round++) {
+		OWN(paths) *few = NULL;
+		struct hi_paths_wanted wanted = {.k = 1, .most = 1, .worst = round % 3};
+		hi_node targets[3];
+
+		for (unsigned i = 0; i < 3; i++)
+			targets[i] = random_below(&state, g->n_nodes);
+		HI_ASSERT_OK(
+			hi_paths_shortest_along(g, targets, 3, wanted.worst, &few, &err),
+			&err);
+		for (unsigned i = 0; i < 3; i++) {
+			OWN(paths) *one = NULL;
+			size_t length;
+
+			HI_ASSERT_OK(
+				hi_paths_search(g, &targets[i], 1, &wanted, &one, &err),
+				&err);
+			length = one->n_paths ? one->paths->length : 0;
+			HI_ASSERT_EQ(length, few->paths[i].length);
+			for (size_t k = 0; k < length; k++)
+				HI_ASSERT_EQ(one->paths->nodes[k],
+					     few->paths[i].nodes[k]);
+		}
+	}
+}
+
+HI_TEST(census_paths, a_walk_along_better_edges_gives_the_same)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++)
+		check_few_along(seed, 3 + (uint32_t)(seed % 30 * 3));
+}
+
 HI_TEST(census_paths, a_walk_for_a_few_gives_the_same)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++)

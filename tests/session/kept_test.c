@@ -68,6 +68,21 @@ static void check_kept_referrers(struct hi_inspection *a, struct hi_inspection *
 	hi_referrers_destroy(y);
 }
 
+/* Paths that are found together are those that are found one by one. */
+static void check_prepared(const struct hi_options *options, struct hi_inspection *bare)
+{
+	struct hi_inspection *together = open_kept(options);
+	hi_node nodes[ASKED];
+
+	for (unsigned i = 0; i < ASKED; i++)
+		nodes[i] = asked_node(together, i);
+	hi_path_text_prepare_objects(together, nodes, ASKED);
+	for (unsigned i = 0; i < ASKED; i++)
+		HI_ASSERT_STREQ(hi_path_text_from_root(bare, nodes[i]),
+				hi_path_text_from_root(together, nodes[i]));
+	HI_ASSERT(together->object_texts.count > 0);
+}
+
 HI_TEST_SCENARIO(kept, answers_are_those_of_an_inspection_that_keeps_nothing)
 {
 	char *in = snapshot_directory();
@@ -87,6 +102,7 @@ HI_TEST_SCENARIO(kept, answers_are_those_of_an_inspection_that_keeps_nothing)
 	for (unsigned i = 0; i < ASKED; i++)
 		check_kept_referrers(bare, kept, asked_node(bare, i));
 	HI_ASSERT(!bare->kept.paths);
+	check_prepared(&options, bare);
 	for (unsigned i = 0; i < ASKED; i++)
 		HI_ASSERT_STREQ(hi_path_text_from_root(bare, asked_node(bare, i)),
 				hi_path_text_from_root(kept, asked_node(kept, i)));
