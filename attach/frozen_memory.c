@@ -142,6 +142,7 @@ static void frozen_destroy(struct hi_memory *mem)
 
 void hi_frozen_free_block(struct hi_frozen_block *block)
 {
+	hi_packed_destroy(hi_take(block->packed));
 	hi_pages_free(hi_take(block->pages), block->size);
 	hi_close_fd(hi_take_fd(block->fd));
 }
@@ -209,7 +210,8 @@ enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
 enum hi_status hi_frozen_own_sealed(struct hi_frozen *frozen, void *pages, size_t size,
 				    int fd, struct hi_error *err)
 {
-	if (!hi_vector_push(&frozen->owned, (struct hi_frozen_block){pages, size, fd}))
+	if (!hi_vector_push(&frozen->owned,
+			    (struct hi_frozen_block){pages, size, fd, NULL}))
 		return hi_fail_memory(err, "frozen memory");
 	return HI_OK;
 }

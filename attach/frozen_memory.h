@@ -8,6 +8,7 @@
 #define HI_ATTACH_FROZEN_MEMORY_H
 
 #include "attach/memory.h"
+#include "attach/packed.h"
 
 #define HI_PAGE 4096u
 
@@ -64,6 +65,14 @@ enum hi_status hi_frozen_leave_out(struct hi_frozen *frozen, uint64_t start, uin
  */
 enum hi_status hi_frozen_seal(struct hi_frozen *frozen, struct hi_pages *pages,
 			      size_t n_pages, struct hi_error *err);
+/* Compresses its private pages, if they hold so many bytes at least, and gives them back;
+ * what is read of them later is unpacked (packed.h). Once, after the seal. HI_UNSUPPORTED:
+ * that is not possible here, or it has no such pages. HI_NO_MEMORY, HI_LIMIT, HI_OS:
+ * nothing has changed, or only some of them were packed. */
+enum hi_status hi_frozen_pack(struct hi_frozen *frozen, uint64_t least,
+			      struct hi_error *err);
+/* Of all that was packed; zeros: nothing was. */
+struct hi_packed_stats hi_frozen_packed(const struct hi_frozen *frozen);
 /* Bytes of [start, end) that were present; partial pages count in part. */
 uint64_t hi_frozen_resident(const struct hi_frozen *frozen, uint64_t start, uint64_t end);
 /* See hi_image_next_held. */

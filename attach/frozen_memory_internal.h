@@ -28,7 +28,8 @@ struct hi_frozen_range {
 struct hi_frozen_block {
 	void *pages; /* NULL: freed */
 	size_t size;
-	int fd; /* of hi_sealed_alloc(); -1: it is private memory */
+	int fd;			  /* of hi_sealed_alloc(); -1: it is private memory */
+	struct hi_packed *packed; /* NULL: it is as it was read */
 };
 
 struct hi_frozen {

@@ -93,6 +93,10 @@ enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err
 	struct hi_pager_stats stats = {};
 	char text[24];
 
+	if (image && hi_image_packed(image).lost)
+		return hi_fail(err, HI_NO_MEMORY, 0,
+			       "%s of the image could not be unpacked: memory ran out",
+			       hi_text_bytes(text, hi_image_packed(image).lost));
 	if (image && image->priv->child)
 		stats = hi_image_child_stats(image->priv->child);
 	if (!stats.lost)
@@ -330,6 +334,26 @@ void hi_image_give_away(struct hi_image *image)
 {
 	if (hi_image_is_live(image) && image->priv->frozen)
 		hi_frozen_give_away((struct hi_frozen *)image->memory);
+}
+
+/* A pager of the child's has the pages itself. */
+static bool is_read_in_place(const struct hi_image *image)
+{
+	return image->priv->child &&
+	       hi_image_child_take_apart(image->priv->child).in_place;
+}
+
+enum hi_status hi_image_pack(struct hi_image *image, uint64_t least, struct hi_error *err)
+{
+	if (!hi_image_is_live(image) || !image->priv->frozen || is_read_in_place(image))
+		return hi_fail(err, HI_UNSUPPORTED, 0, "the image is not packed");
+	return hi_frozen_pack((struct hi_frozen *)image->memory, least, err);
+}
+
+struct hi_packed_stats hi_image_packed(const struct hi_image *image)
+{
+	return image->priv->frozen ? hi_frozen_packed(image->priv->frozen)
+				   : (struct hi_packed_stats){};
 }
 
 void hi_image_end_child(struct hi_image *image)

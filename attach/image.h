@@ -14,6 +14,7 @@
 #include "attach/command_line.h"
 #include "attach/kernel_words.h"
 #include "attach/memory.h"
+#include "attach/packed.h"
 #include "attach/trigger.h"
 #include "base/cleanup.h"
 
@@ -204,6 +205,17 @@ enum hi_status hi_image_add_mapping(struct hi_image *image,
 /* Adds a copy of thread. HI_NO_MEMORY. */
 enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_thread *thread,
 				   struct hi_error *err);
+/*
+ * For an image of which little is read from now on: compresses its memory and gives it
+ * back, if it holds so many bytes at least. Threads may be reading it. What is read later is
+ * unpacked, and hi_image_check() fails if it could not be. HI_UNSUPPORTED: it stays as it
+ * is: it is small, or not this process's own memory, or there is no userfaultfd. Other
+ * failures leave some of it as it is.
+ */
+enum hi_status hi_image_pack(struct hi_image *image, uint64_t least,
+			     struct hi_error *err);
+/* Bytes that were given back, and what they take now; zeros: it was not packed. */
+struct hi_packed_stats hi_image_packed(const struct hi_image *image);
 /* Ends its copy-on-write child, if it has one: its memory is not read any more. */
 void hi_image_end_child(struct hi_image *image);
 /* Frees the image with its memory, and ends its child. NULL is fine. */

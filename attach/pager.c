@@ -48,7 +48,9 @@
  * before it looks a last time whether its page is there, and the filler puts the page
  * there before it wakes the queue.
  *
- * FULL blocks are given back in the order in which they came, under the lock, so that no
+ * A filled area (is_filled) begins with FULL blocks; hi_pager_give_back() empties them.
+ *
+ * Other FULL blocks are given back in the order in which they came, under the lock, so that no
  * thread fills what is being dropped. A thread that was woken and finds its page gone
  * again faults again; with a MiB or more in memory that is rare.
  *
@@ -186,20 +188,26 @@ static bool is_in_range(const struct hi_pager *pager, uint64_t host)
 	       (uintptr_t)pager->request.ranges[i].host <= host;
 }
 
+/* Blocks [first, end) have no memory any more. The lock is held. */
+static void empty_blocks(const struct hi_pager *pager, size_t first, size_t end)
+{
+	uint64_t from = block_start(pager, first), to = block_start(pager, end);
+	uint64_t area = (uintptr_t)pager->request.area;
+
+	from = from < area ? area : from;
+	to = to > area + pager->request.size ? area + pager->request.size : to;
+	(void)madvise(pager->request.area + (from - area), to - from, MADV_DONTNEED);
+}
+
 /* The oldest ones, until `more` bytes fit. The lock is held. */
 static void drop_old_blocks(struct hi_pager *pager, uint64_t more)
 {
 	while (pager->queued && pager->stats.in_memory + more > pager->request.budget) {
 		uint32_t block = pager->queue[pager->head];
-		uint64_t start = block_start(pager, block), end = start + HI_PAGER_BLOCK;
-		uint64_t area = (uintptr_t)pager->request.area;
 
 		pager->head = (pager->head + 1) % pager->n_blocks;
 		pager->queued--;
-		start = start < area ? area : start;
-		end = end > area + pager->request.size ? area + pager->request.size : end;
-		(void)madvise(pager->request.area + (start - area), end - start,
-			      MADV_DONTNEED);
+		empty_blocks(pager, block, block + 1);
 		pager->stats.in_memory -= pager->in_memory[block];
 		pager->in_memory[block] = 0;
 		pager->states[block] = EMPTY;
@@ -443,6 +451,8 @@ static enum hi_status make_tables(struct hi_pager *pager, struct hi_error *err)
 		return hi_fail_memory(err, "blocks of the image");
 	for (size_t i = 0; i < pager->request.n_ranges; i++)
 		pager->total += pager->request.ranges[i].size;
+	if (pager->request.is_filled)
+		memset(pager->states, FULL, pager->n_blocks);
 	return HI_OK;
 }
 
@@ -499,6 +509,17 @@ enum hi_status hi_pager_create(const struct hi_pager_request *request,
 	}
 	*ret = pager;
 	return HI_OK;
+}
+
+void hi_pager_give_back(struct hi_pager *pager, const unsigned char *host, size_t size)
+{
+	size_t first = (uintptr_t)host / HI_PAGER_BLOCK - pager->first;
+	size_t end = ((uintptr_t)host + size - 1) / HI_PAGER_BLOCK - pager->first + 1;
+
+	pthread_mutex_lock(&pager->lock);
+	memset(pager->states + first, EMPTY, end - first);
+	empty_blocks(pager, first, end);
+	pthread_mutex_unlock(&pager->lock);
 }
 
 struct hi_pager_stats hi_pager_stats(struct hi_pager *pager)

@@ -28,8 +28,8 @@ struct hi_pager_range {
 };
 
 struct hi_pager_request {
-	/* From hi_pages_alloc, never touched, borrowed until the destroy. Pages that no
-	 * range covers read as zeros. */
+	/* From hi_pages_alloc, never touched unless is_filled, borrowed until the
+	 * destroy. Pages that no range covers read as zeros. */
 	unsigned char *area;
 	size_t size;
 	const struct hi_pager_range *ranges; /* by host, disjoint; borrowed as area is */
@@ -37,6 +37,8 @@ struct hi_pager_request {
 	uint64_t budget;  /* bytes of ranges that may be in memory, HI_PAGER_LEAST or more
 			   */
 	unsigned threads; /* that wait for faults; at most 8 */
+	/* The area was filled before. Only what hi_pager_give_back() takes is read. */
+	bool is_filled;
 	/* Bytes that could be read, from addr on. By any thread of the pager. */
 	size_t (*read)(void *arg, uint64_t addr, void *to, size_t size);
 	/* Once everything is in memory and nothing was given back: `read` will not be
@@ -54,6 +56,9 @@ struct hi_pager_stats {
  * seccomp). HI_LIMIT, HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_pager_create(const struct hi_pager_request *request,
 			       struct hi_pager **ret, struct hi_error *err);
+/* Gives back the blocks of a filled area from host on, which begins one, and the one that
+ * the last byte is in: from now on they come from `read`. Threads may be reading them. */
+void hi_pager_give_back(struct hi_pager *pager, const unsigned char *host, size_t size);
 /* The figures so far. Thread-safe. */
 struct hi_pager_stats hi_pager_stats(struct hi_pager *pager);
 /* Frees the pager; no thread may be reading the area, which is the caller's again.
