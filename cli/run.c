@@ -75,19 +75,13 @@ static void report_phase(const struct hi_phase *p)
 
 static void report_phase_times(const struct hi_inspection *in)
 {
-	struct hi_phase all = {.name = "together"};
+	struct hi_phase all = hi_phases_together(&in->phases.list);
 
-	fprintf(stderr, "heapinspect: %-22s %10s %10s %10s\n", "step", "time",
+	fprintf(stderr, "heapinspect: %-22s %10s %10s %10s
+", "step", "time",
 		"processor", "peak");
-	for (size_t i = 0; i < in->phases.list.count; i++) {
-		const struct hi_phase *p = &in->phases.list.items[i];
-
-		report_phase(p);
-		all.ns += p->ns;
-		all.cpu_ns += p->cpu_ns;
-		all.peak_bytes =
-			p->peak_bytes > all.peak_bytes ? p->peak_bytes : all.peak_bytes;
-	}
+	for (size_t i = 0; i < in->phases.list.count; i++)
+		report_phase(&in->phases.list.items[i]);
 	report_phase(&all);
 }
 

@@ -71,6 +71,8 @@ enum hi_status hi_inspection_wrong_root(struct hi_inspection *in,
 	return hi_user_refuse_root(in->options, root, column, err);
 }
 
+#define NO_PHASE SIZE_MAX
+
 static uint64_t count_own_cpu_ns(void)
 {
 	struct timespec t = {};
@@ -79,31 +81,51 @@ static uint64_t count_own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * HI_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static void end_phase(struct hi_inspection_phases *phases, uint64_t now, uint64_t cpu)
+static void show_phase_name(struct hi_inspection *in, const char *name)
 {
-	struct hi_phase *p = &phases->list.items[phases->list.count - 1];
-	struct rusage usage = {};
+	if (in->phases.shown)
+		snprintf(in->phases.shown, HI_PHASE, "%s", name ? name : "");
+	hi_user_show_phase(in->phases.progress, name);
+}
 
+size_t hi_inspect_open_phase(struct hi_inspection *in, const char *name)
+{
+	struct hi_phase phase = {.name = name,
+				 .begin_ns = hi_clock_ns(),
+				 .begin_cpu_ns = count_own_cpu_ns()};
+
+	if (!name)
+		return NO_PHASE;
+	show_phase_name(in, name);
+	if (!hi_vector_push(&in->phases.list, phase))
+		return NO_PHASE;
+	return in->phases.list.count - 1;
+}
+
+void hi_inspect_close_phase(struct hi_inspection *in, size_t phase)
+{
+	uint64_t now = hi_clock_ns(), cpu = count_own_cpu_ns();
+	struct rusage usage = {};
+	struct hi_phase *p;
+
+	if (phase >= in->phases.list.count)
+		return;
+	p = &in->phases.list.items[phase];
 	(void)getrusage(RUSAGE_SELF, &usage);
-	p->ns = now > phases->started ? now - phases->started : 1;
-	p->cpu_ns = cpu - phases->started_cpu;
+	p->ns = now > p->begin_ns ? now - p->begin_ns : 1;
+	/* One that a fork came into has begun by another process's clock. */
+	p->cpu_ns = cpu > p->begin_cpu_ns ? cpu - p->begin_cpu_ns : cpu;
 	p->peak_bytes = (uint64_t)usage.ru_maxrss << 10;
 }
 
 void hi_inspect_phase(struct hi_inspection *in, const char *name)
 {
-	uint64_t now = hi_clock_ns(), cpu = count_own_cpu_ns();
-
-	if (in->phases.list.count && in->phases.started)
-		end_phase(&in->phases, now, cpu);
-	in->phases.started = 0;
-	if (name && hi_vector_push(&in->phases.list, (struct hi_phase){.name = name})) {
-		in->phases.started = now;
-		in->phases.started_cpu = cpu;
-	}
-	if (in->phases.shown)
-		snprintf(in->phases.shown, HI_PHASE, "%s", name ? name : "");
-	hi_user_show_phase(in->phases.progress, name);
+	if (in->phases.runs)
+		hi_inspect_close_phase(in, in->phases.running);
+	in->phases.running = hi_inspect_open_phase(in, name);
+	in->phases.runs = in->phases.running != NO_PHASE;
+	if (!name)
+		show_phase_name(in, NULL);
 }
 
 bool hi_inspect_lost_something(const struct hi_inspection *in)

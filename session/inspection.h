@@ -39,6 +39,10 @@ enum hi_wanted {
 	 * stored need not load the graph. */
 	HI_WANT_ONLY_CENSUS = 32,
 	HI_WANT_ONLY_RETAINED = 64,
+	/* For hi_kept_owners(), with dominators: computed beside the other results. */
+	HI_WANT_OWNERS = 128,
+	/* Little is read of the image after this: it may be packed. */
+	HI_WANT_PACKED = 256,
 };
 
 enum { HI_PHASE = 64 };
@@ -130,10 +134,10 @@ struct hi_inspection_diagnostics {
 
 /* How long each step took, and which one runs. */
 struct hi_inspection_phases {
-	struct hi_phases list;
-	uint64_t started;     /* CLOCK_MONOTONIC; 0: none runs */
-	uint64_t started_cpu; /* of all threads of this process */
-	char *shown;	      /* HI_PHASE bytes that another process reads; NULL: none */
+	struct hi_phases list; /* as they began */
+	size_t running; /* that of hi_inspect_phase(), if it runs */
+	bool runs;
+	char *shown; /* HI_PHASE bytes that another process reads; NULL: none */
 	struct hi_progress *progress;
 };
 
@@ -217,6 +221,10 @@ static inline bool hi_inspection_is_quiet(const struct hi_inspection *in)
 
 /* Ends the phase before and begins this one; NULL just ends. */
 void hi_inspect_phase(struct hi_inspection *in, const char *name);
+/* For phases that run beside each other (session/inspect/steps.h): begins one, which the
+ * other function ends. One thread at a time. NULL: there is nothing to begin or to end. */
+size_t hi_inspect_open_phase(struct hi_inspection *in, const char *name);
+void hi_inspect_close_phase(struct hi_inspection *in, size_t phase);
 
 /* Damage that could not be returned where it was found: of what was read up to now no
  * report may be made. */

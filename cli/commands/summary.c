@@ -300,7 +300,7 @@ const struct hi_command hi_command_summary = {
 		"(--strict);\n"
 		"124 the pause budget or --timeout ran out.",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
-		  HI_WANT_LEDGER,
+		  HI_WANT_LEDGER | HI_WANT_OWNERS | HI_WANT_PACKED,
 	.run = run_summary_command,
 	.targets = "[COMMAND] " HI_COMMAND_TARGETS,
 	.page = HI_COMMAND_PAGE,

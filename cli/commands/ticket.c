@@ -231,6 +231,6 @@ const struct hi_command hi_command_ticket = {
 		"  heapinspect ticket series.hisnap -o ticket.md\n"
 		"  heapinspect ticket app.hirec --addresses",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
-		  HI_WANT_LEDGER,
+		  HI_WANT_LEDGER | HI_WANT_OWNERS | HI_WANT_PACKED,
 	.write = write_ticket,
 };

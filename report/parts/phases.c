@@ -1,6 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/parts/phases.h"
 
+/* The length of [begin, begin + length) from *until on, which becomes its end. */
+static uint64_t count_from(uint64_t begin, uint64_t length, uint64_t *until)
+{
+	uint64_t end = begin + length, from = hi_max(begin, *until);
+
+	if (end <= from)
+		return 0;
+	*until = end;
+	return end - from;
+}
+
+struct hi_phase hi_phases_together(const struct hi_phases *phases)
+{
+	struct hi_phase all = {.name = "together"};
+	uint64_t until = 0, cpu_until = 0, cpu_begin = 0;
+
+	for (size_t i = 0; i < phases->count; i++) {
+		const struct hi_phase *p = &phases->items[i];
+
+		/* Another process, whose clock began at 0. */
+		if (p->begin_cpu_ns < cpu_begin)
+			cpu_until = 0;
+		cpu_begin = p->begin_cpu_ns;
+		all.ns += count_from(p->begin_ns, p->ns, &until);
+		all.cpu_ns += count_from(p->begin_cpu_ns, p->cpu_ns, &cpu_until);
+		all.peak_bytes = hi_max(all.peak_bytes, p->peak_bytes);
+	}
+	return all;
+}
+
 void hi_phases_json(const struct hi_phases *phases, struct hi_json *json)
 {
 	if (!phases)

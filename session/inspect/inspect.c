@@ -6,11 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "census/biography/summary.h"
 #include "session/computed.h"
 #include "session/dominator_tree.h"
 #include "session/edge_text.h"
 #include "session/inspect/restrictions.h"
+#include "session/inspect/steps.h"
 #include "session/user.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
@@ -29,6 +31,62 @@ static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_e
 	return status;
 }
 
+/* ---- steps ---- */
+
+/*
+ * Of those that may run beside others (Note [Steps beside each other] in steps.h), these use
+ * the image, and the state of its decoders: names of leaks, the ledger, packing, suspects.
+ * Each of them needs the one before. The ledger alone writes warnings. All others read the
+ * graph and the results that they need.
+ */
+enum step {
+	STEP_LEAK_NAMES,
+	STEP_DOMINATORS,
+	STEP_LEDGER,
+	STEP_PACK,
+	STEP_RESTRICT,
+	STEP_SHOWN,
+	STEP_LEAK_ROOTS,
+	STEP_SUSPECTS,
+	STEP_CENSUS,
+	STEP_OWNERS,
+	STEPS,
+};
+
+/* An image of fewer bytes is not worth it. */
+#define PACK_LEAST (64ull << 20)
+
+static enum hi_status run_leak_names(struct hi_inspection *in, struct hi_error *err)
+{
+	return in->source->results->find_leak_groups(in, err);
+}
+
+static enum hi_status run_dominators(struct hi_inspection *in, struct hi_error *err)
+{
+	return in->source->results->compute_dominators(in, err);
+}
+
+static enum hi_status run_ledger(struct hi_inspection *in, struct hi_error *err)
+{
+	return in->source->results->fill_ledger(in, err);
+}
+
+/* Without it nothing is different but the memory that this takes. */
+static enum hi_status pack_image(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+
+	(void)err;
+	(void)!hi_image_pack(in->image, PACK_LEAST, &quiet);
+	return HI_OK;
+}
+
+static enum hi_status run_leak_roots(struct hi_inspection *in, struct hi_error *err)
+{
+	return hi_leaks_compute(in->graph, in->shown.leaks_reach, in->results.leak_groups,
+				&in->results.leaks, err);
+}
+
 /* Of what is shown. */
 static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *err)
 {
@@ -36,16 +94,12 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 	struct hi_field_reader fields;
 	enum hi_status status;
 
-	hi_inspect_phase(in, "suspects");
-	status = hi_kept_shown_dominators(in, err);
-	if (status == HI_OK && in->shown.reach == in->results.reach) {
+	if (in->shown.reach == in->results.reach) {
 		status = read_stored_suspects(in, err);
 		if (status != HI_NOT_FOUND)
 			return status;
-		status = HI_OK;
 	}
-	if (status == HI_OK)
-		status = hi_edge_text_open(in, &names, err);
+	status = hi_edge_text_open(in, &names, err);
 	if (status != HI_OK)
 		return status;
 	fields = hi_edge_text_fields(&names);
@@ -55,42 +109,64 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 	return status;
 }
 
-/* When it is known which objects are shown. */
-static enum hi_status compute_shown(struct hi_inspection *in, unsigned wanted,
-				    struct hi_error *err)
+static enum hi_status run_census(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
-
-	if (wanted & HI_WANT_LEAKS) {
-		hi_inspect_phase(in, "names of leaks");
-		status = in->source->results->find_leak_groups(in, err);
-	}
-	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
-		hi_inspect_phase(in, "leak roots");
-		status = hi_leaks_compute(in->graph, in->shown.leaks_reach,
-					  in->results.leak_groups, &in->results.leaks,
-					  err);
-	}
-	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
-		hi_inspect_phase(in, "census by type");
-		status = in->source->results->compute_census(in, err);
-	}
-	return status == HI_OK && (wanted & HI_WANT_SUSPECTS) ? find_suspects(in, err)
-							      : status;
+	return in->source->results->compute_census(in, err);
 }
 
-static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
-				    struct hi_error *err)
+static enum hi_status run_owners(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
+	const struct hi_owners *kept;
 
-	if (wanted & HI_WANT_DOMINATORS) {
-		hi_inspect_phase(in, "dominators");
-		status = in->source->results->compute_dominators(in, err);
-	}
-	if (status == HI_OK)
-		status = hi_naming_restrict(in, err);
-	return status == HI_OK ? compute_shown(in, wanted, err) : status;
+	return hi_kept_owners(in, &kept, err);
+}
+
+/* A file is read by one thread; restrictions ask for other results on their way. */
+static unsigned threads_of_steps(const struct hi_inspection *in)
+{
+	if (!in->image || hi_naming_is_restricted(in->options) || in->run->census_cache)
+		return 1;
+	return hi_inspection_threads(in) ? hi_inspection_threads(in)
+					 : hi_parallel_threads();
+}
+
+/* is_more: what is shown is known. */
+static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool is_more,
+				struct hi_error *err)
+{
+	unsigned threads = threads_of_steps(in);
+	bool has_leaks = wanted & HI_WANT_LEAKS, has_suspects = wanted & HI_WANT_SUSPECTS;
+	bool has_dominators = wanted & HI_WANT_DOMINATORS;
+	bool has_owners =
+		(wanted & HI_WANT_OWNERS) && (has_dominators || in->results.dominators);
+	bool packs = (wanted & HI_WANT_PACKED) && in->image && !is_more;
+	enum {
+		NAMES = 1 << STEP_LEAK_NAMES,
+		DOMINATORS = 1 << STEP_DOMINATORS,
+		LEDGER = 1 << STEP_LEDGER,
+		PACK = 1 << STEP_PACK,
+		RESTRICT = 1 << STEP_RESTRICT,
+		SHOWN = 1 << STEP_SHOWN,
+	};
+	const struct hi_step steps[STEPS] = {
+		[STEP_LEAK_NAMES] = {"names of leaks", run_leak_names, 0, has_leaks},
+		[STEP_DOMINATORS] = {"dominators", run_dominators, 0, has_dominators},
+		[STEP_LEDGER] = {"ledger", run_ledger, NAMES, wanted & HI_WANT_LEDGER},
+		[STEP_PACK] = {"packing the image", pack_image, NAMES | LEDGER, packs},
+		[STEP_RESTRICT] = {NULL, hi_naming_restrict, DOMINATORS * (threads == 1),
+				   !is_more},
+		[STEP_SHOWN] = {NULL, hi_kept_shown_dominators, DOMINATORS | RESTRICT,
+				has_suspects || has_owners},
+		[STEP_LEAK_ROOTS] = {"leak roots", run_leak_roots, NAMES | RESTRICT,
+				     has_leaks},
+		[STEP_SUSPECTS] = {"suspects", find_suspects, SHOWN | LEDGER | PACK,
+				   has_suspects},
+		[STEP_CENSUS] = {"census by type", run_census, DOMINATORS | RESTRICT,
+				 wanted & HI_WANT_CENSUS},
+		[STEP_OWNERS] = {"owners", run_owners, SHOWN, has_owners},
+	};
+
+	return hi_steps_run(in, steps, STEPS, threads, err);
 }
 
 static enum hi_status compute_results(struct hi_inspection *in, unsigned wanted,
@@ -106,11 +182,7 @@ static enum hi_status compute_results(struct hi_inspection *in, unsigned wanted,
 	status = in->source->results->compute_reach(in, err);
 	if (status == HI_OK)
 		status = hi_naming_find(in, err);
-	if (status == HI_OK)
-		status = compute_sizes(in, wanted, err);
-	return status == HI_OK && (wanted & HI_WANT_LEDGER)
-		       ? in->source->results->fill_ledger(in, err)
-		       : status;
+	return status == HI_OK ? run_steps(in, wanted, false, err) : status;
 }
 
 /* Parts that got no memory may have gone on without types, names or roots. */
@@ -184,21 +256,16 @@ enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
 			       struct hi_error *err)
 {
 	unsigned missing = wanted & ~in->wanted;
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
-	if (missing & HI_WANT_DOMINATORS && !in->results.dominators) {
-		hi_inspect_phase(in, "dominators");
-		status = in->source->results->compute_dominators(in, err);
-		/* One without retained sizes. */
-		if (in->results.census) {
-			hi_census_destroy(hi_take(in->results.census));
-			missing |= HI_WANT_CENSUS;
-		}
+	if (in->results.dominators)
+		missing &= ~(unsigned)HI_WANT_DOMINATORS;
+	/* The census is one without retained sizes. */
+	if ((missing & HI_WANT_DOMINATORS) && in->results.census) {
+		hi_census_destroy(hi_take(in->results.census));
+		missing |= HI_WANT_CENSUS;
 	}
-	if (status == HI_OK)
-		status = compute_shown(in, missing, err);
-	if (status == HI_OK && missing & HI_WANT_LEDGER)
-		status = in->source->results->fill_ledger(in, err);
+	status = run_steps(in, missing, true, err);
 	hi_inspect_phase(in, NULL);
 	if (status == HI_OK)
 		in->wanted |= missing;

@@ -269,6 +269,15 @@ static enum hi_status restrict_by(struct hi_inspection *in, uint64_t **bits,
 	return status == HI_OK ? intersect_marks(in, bits, more, err) : status;
 }
 
+bool hi_naming_is_restricted(const struct hi_options *options)
+{
+	const struct hi_profile_options *p = &options->profile;
+
+	return p->n_under || p->retained_by || is_restricted_by_type(options) ||
+	       hi_birth_choice_is_set(&options->selection.births) ||
+	       options->selection.bands || options->selection.era;
+}
+
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_profile_options *p = &in->options->profile;
@@ -281,8 +290,7 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	enum hi_status status = HI_OK;
 
 	in->shown.reach = in->shown.leaks_reach = in->results.reach;
-	if (!p->n_under && !p->retained_by && !by_type && !by_birth && !by_band &&
-	    !by_era)
+	if (!hi_naming_is_restricted(in->options))
 		return HI_OK;
 	if (p->n_under)
 		status = mark_under(in, &bits, err);

@@ -11,6 +11,8 @@
 
 /* Evaluates --root on the graph; adds a warning for each that refers to no object. */
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
+/* Do these options leave out some of the heap? */
+bool hi_naming_is_restricted(const struct hi_options *options);
 /* Fills in->shown.reach, in->shown.leaks_reach and in->shown.restriction. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
 /* Do --under and --retained-by leave it? They leave the root variables that are a root of

@@ -68,7 +68,6 @@ static enum hi_status fill_image_ledger(struct hi_inspection *in, struct hi_erro
 	uint64_t rss = in->stop.target ? in->stop.target->rss : HI_UNKNOWN;
 
 	(void)err;
-	hi_inspect_phase(in, "ledger");
 	in->results.ledger_known = hi_ledger_fill(in->image, in->decoders.allocator,
 						  in->graph, in->results.reach, rss,
 						  &in->results.ledger, &quiet) == HI_OK;
