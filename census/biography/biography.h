@@ -101,6 +101,10 @@ enum hi_status hi_bio_older(struct hi_bio *bio, const struct hi_bio_object *obje
  * open period. */
 enum hi_status hi_bio_see(struct hi_bio *bio, const struct hi_bio_object *object,
 			  uint32_t *number_ret, struct hi_error *err);
+/* The same where hi_bio_find() of its address is known, as `number`. */
+enum hi_status hi_bio_see_found(struct hi_bio *bio, const struct hi_bio_object *object,
+				uint32_t number, uint32_t *number_ret,
+				struct hi_error *err);
 
 enum hi_bio_death {
 	HI_BIO_FREED,
@@ -120,6 +124,9 @@ enum hi_status hi_bio_resized(struct hi_bio *bio, uint64_t old_address,
 			      struct hi_error *err);
 /* The number of the object that lives at this address; HI_BIO_NONE. */
 uint32_t hi_bio_find(const struct hi_bio *bio, uint64_t address);
+/* The same, and fast if it is `guess`, which may be any number: objects that are asked
+ * for by address often have consecutive ones. */
+uint32_t hi_bio_find_near(const struct hi_bio *bio, uint64_t address, uint32_t guess);
 
 /* ---- evidence ---- */
 

@@ -15,11 +15,19 @@ uint32_t hi_bio_find(const struct hi_bio *bio, uint64_t address)
 	return (uint32_t)number;
 }
 
+uint32_t hi_bio_find_near(const struct hi_bio *bio, uint64_t address, uint32_t guess)
+{
+	if (guess < bio->o.count && (bio->o.flags[guess] & HI_BIO_IS_ALIVE) &&
+	    bio->o.address[guess] == address)
+		return guess;
+	return hi_bio_find(bio, address);
+}
+
 static bool is_dead_unfreed(const struct hi_bio *bio, uint64_t address)
 {
 	uint64_t entry;
 
-	return hi_table_get(&bio->index, address, &entry) &&
+	return bio->unreachable && hi_table_get(&bio->index, address, &entry) &&
 	       entry == HI_BIO_INDEX_UNREACHABLE;
 }
 
@@ -326,7 +334,14 @@ static enum hi_status see_new(struct hi_bio *bio, const struct hi_bio_object *ob
 enum hi_status hi_bio_see(struct hi_bio *bio, const struct hi_bio_object *object,
 			  uint32_t *number_ret, struct hi_error *err)
 {
-	uint32_t number = hi_bio_find(bio, object->address);
+	return hi_bio_see_found(bio, object, hi_bio_find(bio, object->address),
+				number_ret, err);
+}
+
+enum hi_status hi_bio_see_found(struct hi_bio *bio, const struct hi_bio_object *object,
+				uint32_t number, uint32_t *number_ret,
+				struct hi_error *err)
+{
 	enum hi_status s = check_reported(bio, object, err);
 
 	if (s != HI_OK)

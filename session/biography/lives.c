@@ -68,6 +68,7 @@ struct addition {
 	const uint64_t *live, *hash;	      /* by object */
 	struct hi_object_retainers retainers;
 	struct hi_lives_census census;
+	uint32_t last; /* the number of the last object */
 	bool is_first;
 };
 
@@ -235,12 +236,10 @@ static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
 		       : hi_fail_memory(err, "sample of objects");
 }
 
-/* What the census before has seen of it; false: it is new. */
-static bool find_before(const struct hi_lives *lives, const struct seen *now,
-			struct seen *ret)
+/* What the census before has seen of it, whose number lives there; false: it is new. */
+static bool find_before(const struct hi_lives *lives, uint32_t number,
+			const struct seen *now, struct seen *ret)
 {
-	uint32_t number = hi_bio_find(lives->bio, now->address);
-
 	if (number == HI_BIO_NONE || number >= lives->seen.count ||
 	    !is_same_object(&lives->seen.items[number], now))
 		return false;
@@ -294,15 +293,19 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 
 	if (!weigh_object(a, object, &o.size, &variance))
 		return HI_OK;
-	is_known = find_before(lives, &now, &before);
+	number = a->is_first ? HI_BIO_NONE
+			     : hi_bio_find_near(lives->bio, o.address, a->last + 1);
+	is_known = find_before(lives, number, &now, &before);
 	status = find_group(a, object, is_known ? &before : NULL, &now, err);
 	if (status != HI_OK)
 		return status;
 	o.group = now.group;
 	o.is_inherent = lives->groups.list.items[o.group].is_inherent;
-	status = (a->is_first ? hi_bio_older : hi_bio_see)(lives->bio, &o, &number, err);
+	status = a->is_first ? hi_bio_older(lives->bio, &o, &number, err)
+			     : hi_bio_see_found(lives->bio, &o, number, &number, err);
 	if (status != HI_OK)
 		return status;
+	a->last = number;
 	if (!make_room_for_seen(lives, number) ||
 	    !hi_vector_push(&lives->objects, (struct hi_lives_object){object, number}))
 		return hi_fail_memory(err, "biographies");

@@ -22,7 +22,8 @@ static bool intern_types(struct hi_object_groups *g, const struct hi_graph *grap
 	g->n_types = graph->n_types;
 	g->types = hi_calloc(g->n_types + 1, sizeof(*g->types));
 	g->modules = hi_calloc(g->n_types + 1, sizeof(*g->modules));
-	if (!g->types || !g->modules)
+	g->last = hi_calloc(g->n_types + 1, sizeof(*g->last));
+	if (!g->types || !g->modules || !g->last)
 		return false;
 	for (uint32_t i = 0; i < g->n_types; i++) {
 		const struct hi_type_name *type = &graph->types[i];
@@ -71,7 +72,8 @@ static void free_census_texts(struct hi_object_groups *g)
 	free(g->types);
 	free(g->modules);
 	free(g->sites);
-	g->types = g->modules = g->sites = NULL;
+	free(g->last);
+	g->types = g->modules = g->sites = g->last = NULL;
 	g->n_types = g->n_contexts = 0;
 }
 
@@ -135,6 +137,30 @@ static bool number_group(struct hi_object_groups *g, const struct hi_object_grou
 	       (*ret < g->list.count || hi_vector_push(&g->list, *group));
 }
 
+static bool has_same_labels(const struct hi_object_group *a,
+			    const struct hi_object_group *b)
+{
+	return a->type == b->type && a->module == b->module && a->site == b->site &&
+	       a->era == b->era && a->root == b->root && a->retainers == b->retainers &&
+	       a->is_inherent == b->is_inherent && a->is_hidden == b->is_hidden;
+}
+
+/* Most objects are in the group of the last one of their type. */
+static bool number_group_of_type(struct hi_object_groups *g, uint32_t type,
+				 const struct hi_object_group *group, uint32_t *ret)
+{
+	uint32_t last = g->last[type];
+
+	if (last && has_same_labels(group, &g->list.items[last - 1])) {
+		*ret = last - 1;
+		return true;
+	}
+	if (!number_group(g, group, ret))
+		return false;
+	g->last[type] = *ret + 1;
+	return true;
+}
+
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
 				     const struct hi_object_group *before,
@@ -160,7 +186,7 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 		group.module = before->module;
 		group.is_inherent = before->is_inherent;
 	}
-	return number_group(groups, &group, ret)
+	return number_group_of_type(groups, type, &group, ret)
 		       ? HI_OK
 		       : hi_fail_memory(err, "groups of biographies");
 }

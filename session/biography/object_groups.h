@@ -39,6 +39,8 @@ struct hi_object_groups {
 	uint32_t era; /* of what is born now; as a text */
 	/* Labels of the census that is added now; by type and by context of it. */
 	uint32_t *types, *modules, *sites;
+	/* By type: the group of its last object, plus 1; 0: none yet. */
+	uint32_t *last;
 	const bool *inherent;
 	uint32_t n_types, n_contexts;
 	const struct hi_recorded *recorded;

@@ -284,6 +284,10 @@ HI_TEST(biography_damage, chance_is_counted_and_sound)
 			uint32_t number = hi_bio_find(bio, 0x1000 + slot);
 
 			HI_ASSERT_EQ(!!(alive & bit), number != HI_BIO_NONE);
+			HI_ASSERT_EQ(number, hi_bio_find_near(bio, 0x1000 + slot,
+							      random_below(&random, 50)));
+			HI_ASSERT_EQ(number,
+				     hi_bio_find_near(bio, 0x1000 + slot, HI_BIO_NONE));
 			switch (random_below(&random, 4)) {
 			case 0:
 				wrong_births += !!(alive & bit);
