@@ -18,6 +18,7 @@
 #include "attach/tracer_process.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 /*
@@ -34,10 +35,16 @@
  * stopped where it was to stop. Else it is let go, memory is reserved and it is stopped a
  * second time. After a trigger it is not let go, since the trigger may never come again:
  * the copy must fit into the rest of the budget.
+ *
+ * A fork needs a thread of the target to run, twice, which takes long where processors
+ * are short; a copy needs only this process, which can raise its priority. So after a
+ * fork that did not end within the budget, a target that can be copied in half of it is
+ * copied in a second stop. In a series the next LATE_FORK_REST stops copy at once.
  */
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST (1ull << 20) /* less than this is always copied */
 #define MAX_TAKES 4
+#define LATE_FORK_REST 16
 #define TRACER_END_MS 200
 #define BYTES_PER_NS 1 /* into memory that was not touched before, at least */
 
@@ -51,6 +58,7 @@ struct snapshot {
 	struct hi_tracer_child child;
 	uint64_t pause_ns, first_pause_ns; /* of a stop before this one */
 	bool lost;		   /* the tracer has ended, and the reason is known */
+	bool is_fork_late;	   /* it did not end within the pause budget */
 	bool again;		   /* the fork was refused, and this stop cannot copy */
 	bool at_exit;		   /* it stood already, at its end, or is gone */
 	struct hi_exit_keep *keep; /* of one that is gone; borrowed */
@@ -69,12 +77,35 @@ static bool copies_in(const struct snapshot *self, uint64_t ns)
 	return hi_copy_bytes(self->copy) / BYTES_PER_NS <= ns;
 }
 
+static bool fits_free_memory(const struct snapshot *self)
+{
+	return hi_copy_bytes(self->copy) <=
+	       hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
+}
+
+static bool may_copy(const struct snapshot *self)
+{
+	return copies_in(self, hi_stop_budget_ns(&self->options) / 2) &&
+	       fits_free_memory(self);
+}
+
+/* Not long after a fork that was late. */
+static bool rests_from_forks(const struct snapshot *self)
+{
+	uint32_t *rest = self->options.fork_rest;
+
+	if (!rest || !*rest)
+		return false;
+	--*rest;
+	return may_copy(self);
+}
+
 /* See Note [Copy or fork]. */
 static enum hi_snapshot_request choose_snapshot_mode(const struct snapshot *self)
 {
 	if (self->options.snapshot != HI_REQUEST_AUTO)
 		return self->options.snapshot;
-	if (hi_copy_bytes(self->copy) < FORK_LEAST)
+	if (hi_copy_bytes(self->copy) < FORK_LEAST || rests_from_forks(self))
 		return HI_REQUEST_COPY;
 	if (hi_copy_private_bytes(self->copy) >= FORK_FROM ||
 	    !copies_in(self, hi_stop_budget_ns(&self->options) / 2) ||
@@ -162,12 +193,6 @@ static enum hi_status copy_stopped(struct snapshot *self, struct hi_error *err)
 	return hi_copy_run(self->copy, err);
 }
 
-static bool fits_free_memory(const struct snapshot *self)
-{
-	return hi_copy_bytes(self->copy) <=
-	       hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
-}
-
 static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 {
 	struct hi_error why;
@@ -177,6 +202,7 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 	status = hi_tracer_fork(self->tracer, &self->child, &why);
 	if (status != HI_UNSUPPORTED) {
 		self->lost = status != HI_OK;
+		self->is_fork_late = status == HI_TIMEOUT;
 		if (self->lost && err)
 			*err = why;
 		return status;
@@ -251,8 +277,10 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 	}
 	status = self->options.snapshot == HI_REQUEST_FORK ? fork_stopped(self, err)
 							   : copy_stopped(self, err);
-	if (self->lost)
+	if (self->lost) {
+		self->pause_ns = hi_clock_ns() - self->stop.stopped_ns; /* at most */
 		return status;
+	}
 	resumed = hi_tracer_resume(self->tracer, &resumed_ns, &second);
 	/* The reason why the stop ended early explains a failed copy better. */
 	if (resumed != HI_OK) {
@@ -271,13 +299,14 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
  * The watchdog ends a pause that is too long, but may be late itself, and a short budget
  * may be over between two of its instructions. So the clock is checked, too.
  */
-static enum hi_status check_pause(const struct snapshot *self, struct hi_error *err)
+static enum hi_status check_pause(struct snapshot *self, struct hi_error *err)
 {
 	uint64_t budget_ns = hi_stop_budget_ns(&self->options);
 	char pause[24], budget[24];
 
 	if (self->pause_ns <= budget_ns)
 		return HI_OK;
+	self->is_fork_late = self->options.snapshot == HI_REQUEST_FORK;
 	return hi_fail(err, HI_TIMEOUT, 0,
 		       "process %d was paused for %s; the pause budget is %s. The "
 		       "process runs on, unharmed",
@@ -340,6 +369,23 @@ static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **r
 	return HI_OK;
 }
 
+/* A trigger may not come again. */
+static bool may_copy_after(const struct snapshot *self)
+{
+	return self->is_fork_late && !self->options.trigger && may_copy(self);
+}
+
+static void copy_after_late_fork(struct snapshot *self)
+{
+	snprintf(self->not_forked, sizeof(self->not_forked),
+		 "it did not fork within the pause budget");
+	self->options.snapshot = HI_REQUEST_COPY;
+	if (self->options.fork_rest)
+		*self->options.fork_rest = LATE_FORK_REST;
+	hi_exit_watch_resume(self->options.exit_watch);
+	self->again = true;
+}
+
 static enum hi_status try_once(struct snapshot *self, struct hi_image **ret,
 			       struct hi_error *err)
 {
@@ -349,9 +395,11 @@ static enum hi_status try_once(struct snapshot *self, struct hi_image **ret,
 		status = stop_and_take(self, err);
 	if (status == HI_OK)
 		status = check_pause(self, err);
-	if (status == HI_OK && !self->again)
-		status = finish_snapshot(self, ret, err);
-	return status;
+	if (status == HI_TIMEOUT && may_copy_after(self)) {
+		copy_after_late_fork(self);
+		return HI_OK;
+	}
+	return status == HI_OK && !self->again ? finish_snapshot(self, ret, err) : status;
 }
 
 enum hi_status hi_stop_and_copy(struct hi_target *target,

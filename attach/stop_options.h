@@ -74,6 +74,9 @@ struct hi_stop_options {
 	/* From earlier stops of this target, for a series; NULL: a single stop. Borrowed.
 	 */
 	struct hi_sleepers *sleepers;
+	/* The same: in how many more stops no fork is tried, after one that did not end
+	 * within the pause budget. 0 at first. */
+	uint32_t *fork_rest;
 	/* The watch of a process whose end is watched (exit_watch.h): not during the
 	 * stop. If the process is at its end, this is the stop. NULL: none. Borrowed. */
 	struct hi_exit_watch *exit_watch;

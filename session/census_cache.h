@@ -20,6 +20,7 @@ struct hi_census_cache {
 	struct hi_modules *modules; /* with their types; NULL: none, or in use */
 	struct hi_types *types;
 	struct hi_stop_site *site; /* of --at; NULL: none yet. The series closes it */
+	uint32_t fork_rest;	   /* of struct hi_stop_options */
 	int interrupt_fd;	   /* readable: waiting there is to end; 0: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
 	bool is_borrowed; /* names and pool: an inspection has them for now */

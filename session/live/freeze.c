@@ -186,14 +186,16 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	const struct hi_options *o = in->options;
 	const struct hi_run *run = in->run;
 	enum hi_status status = hi_stop_observers_replace(&run->observers, in, err);
-	struct hi_stop_options stop = {.snapshot = o->safepoint.snapshot,
-				       .max_image = o->safepoint.max_image,
-				       .max_pause_ns = o->safepoint.max_pause_ns,
-				       .with_swap = o->decoding.swap,
-				       .threads = hi_inspection_threads(in),
-				       .exit_watch = run->exit_watch,
-				       .sendable = run->sends_images,
-				       .best_effort_priority = true};
+	struct hi_stop_options stop = {
+		.snapshot = o->safepoint.snapshot,
+		.max_image = o->safepoint.max_image,
+		.max_pause_ns = o->safepoint.max_pause_ns,
+		.with_swap = o->decoding.swap,
+		.threads = hi_inspection_threads(in),
+		.exit_watch = run->exit_watch,
+		.fork_rest = run->census_cache ? &run->census_cache->fork_rest : NULL,
+		.sendable = run->sends_images,
+		.best_effort_priority = true};
 
 	if (status != HI_NOT_FOUND)
 		return status;

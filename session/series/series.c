@@ -58,7 +58,7 @@ struct hi_series {
 	uint64_t samples;  /* written */
 	unsigned failures; /* in a row */
 	uint64_t took_ns;  /* the last census, without waiting for a safepoint */
-	bool said_stretched, partial;
+	bool said_stretched, said_not_forked, partial;
 	uint64_t last_try_ns; /* when a census was begun */
 	struct hi_pace pace;
 	uint64_t rests_until_ns; /* no census by time before that */
@@ -278,11 +278,18 @@ static uint64_t place_on_axis(struct hi_series *s, struct hi_timestamp when,
 	return s->last_at_ns;
 }
 
+/* Once: later samples may have the same reason. */
+static void report_not_forked(struct hi_series *s, const struct hi_inspection *in)
+{
+	if (s->said_not_forked || !in->image->stats.not_forked[0])
+		return;
+	s->said_not_forked = true;
+	report_series_line(s, "not forked: %s", in->image->stats.not_forked);
+}
+
 /* Later samples have the same warnings: they are reported once. */
 static void report_series_warnings(struct hi_series *s, const struct hi_inspection *in)
 {
-	if (in->image->stats.not_forked[0])
-		report_series_line(s, "not forked: %s", in->image->stats.not_forked);
 	for (size_t i = 0; i < in->diagnostics.warnings.count && i < MAX_WARNINGS; i++)
 		report_series_line(s, "%s", in->diagnostics.warnings.items[i]);
 	if (in->diagnostics.warnings.count > MAX_WARNINGS)
@@ -343,6 +350,7 @@ static enum hi_status emit_sample(struct hi_series *s, struct hi_inspection *in,
 	if (hi_inspect_heap_is_known(in))
 		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach,
 				     &sample.leaks);
+	report_not_forked(s, in);
 	if (status == HI_OK && s->samples == 0)
 		status = begin_axes(s, in, err);
 	if (status != HI_OK)

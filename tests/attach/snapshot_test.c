@@ -9,6 +9,7 @@
 #include "attach/stop.h"
 #include "tests/harness.h"
 #include "tests/support/compare_images.h"
+#include "tests/support/forking.h"
 #include "tests/support/live_image.h"
 #include "tests/support/stopping.h"
 
@@ -311,5 +312,102 @@ HI_TEST_SCENARIO(snapshot, a_large_target_that_refuses_a_fork_is_stopped_again)
 		      image->stats.not_forked);
 	check_truths(image);
 	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+	check_target(fx);
+}
+
+#define SHORT_NS 1000000000u
+
+/* NULL: over the pause budget, where others have the processors. */
+static struct hi_image *try_short(struct hi_target *target,
+				  struct hi_stop_options *options)
+{
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+	enum hi_status status = hi_stop_and_copy(target, options, &image, &err);
+
+	HI_ASSERT_MSG(status == HI_OK || status == HI_TIMEOUT, "%s", err.text);
+	if (image)
+		hi_test_defer(hi_image_destroy, image);
+	return image;
+}
+
+static struct hi_image *take_after_late_fork(struct hi_target *target,
+					     struct hi_stop_options *options)
+{
+	struct hi_image *image = NULL;
+
+	for (int i = 0; i < 10 && !image; i++) {
+		if (options->fork_rest)
+			*options->fork_rest = 0;
+		hi_test_make_forks_late(1);
+		image = try_short(target, options);
+	}
+	HI_ASSERT(image);
+	return image;
+}
+
+HI_TEST_SCENARIO(snapshot, a_fork_over_the_pause_budget_is_answered_by_a_copy)
+{
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
+					  .max_pause_ns = SHORT_NS,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages("plain", "8");
+	struct hi_image *image;
+
+	hi_test_adopt_orphans();
+	image = take_after_late_fork(hi_live_target(fx->pid), &options);
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	HI_ASSERT_MSG(strstr(image->stats.not_forked, "pause budget"), "%s",
+		      image->stats.not_forked);
+	/* The first stop was a pause, too. */
+	HI_ASSERT(image->stats.pause_ns >= SHORT_NS / 2);
+	check_truths(image);
+	hi_test_wait_alone(fx);
+	check_target(fx);
+}
+
+HI_TEST_SCENARIO(snapshot, after_a_late_fork_a_series_copies_and_then_forks_again)
+{
+	uint32_t rest = 0;
+	struct hi_stop_options options = {.max_pause_ns = SHORT_NS,
+					  .best_effort_priority = true,
+					  .fork_rest = &rest};
+	struct hi_fixture *fx = start_pages("plain", "32");
+	struct hi_target *target = hi_live_target(fx->pid);
+	struct hi_image *image;
+	uint32_t before;
+
+	hi_test_adopt_orphans();
+	image = take_after_late_fork(target, &options);
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	HI_ASSERT(rest > 1);
+	options.max_pause_ns = BUDGET_NS;
+	before = rest;
+	image = take(target, &options);
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	HI_ASSERT_STREQ("", image->stats.not_forked);
+	HI_ASSERT_EQ(before - 1, rest);
+	check_truths(image);
+	rest = 0;
+	image = take(target, &options);
+	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
+	check_truths(image);
+	check_target(fx);
+}
+
+/* Where a copy would take longer than the budget has, it is an error. */
+HI_TEST_SCENARIO(snapshot, a_late_fork_of_a_large_target_is_an_error)
+{
+	struct hi_stop_options options = {.max_pause_ns = 100000000,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages("plain", "128");
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+
+	hi_test_adopt_orphans();
+	hi_test_make_forks_late(1);
+	HI_ASSERT_STATUS(HI_TIMEOUT, hi_stop_and_copy(hi_live_target(fx->pid), &options,
+						      &image, &err));
+	hi_test_wait_alone(fx);
 	check_target(fx);
 }

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ static const struct hi_stop_options wish = {.snapshot = HI_REQUEST_FORK,
 #define N_STEPS 64
 static const char *seen[N_STEPS]; /* in the tracer */
 static int die_at;		  /* 1 is the first step; 0: never */
+static _Atomic int *n_late;	  /* shared with tracers; NULL: none is late */
 
 void hi_fork_test_step(const char *step);
 void hi_fork_test_step(const char *step)
@@ -31,6 +34,21 @@ void hi_fork_test_step(const char *step)
 		seen[n] = step;
 	if (++n == die_at)
 		kill(getpid(), SIGKILL);
+	/* Until the watchdog ends this process. */
+	if (strcmp(step, "snapshot child") == 0 && n_late && *n_late > 0) {
+		--*n_late;
+		for (;;)
+			(void)pause();
+	}
+}
+
+void hi_test_make_forks_late(int n)
+{
+	if (!n_late)
+		n_late = mmap(NULL, sizeof(*n_late), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	HI_ASSERT(n_late != MAP_FAILED);
+	*n_late = n;
 }
 
 /* ---- targets ---- */

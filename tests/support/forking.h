@@ -38,6 +38,8 @@ void hi_test_fork_once(pid_t pid);
 void hi_test_expect_unforked(pid_t pid, const char *word);
 /* A fork whose tracer dies by SIGKILL at this step (1 is the first). */
 void hi_test_fork_and_die(pid_t pid, int at);
+/* The next n forks do not end before the watchdog ends their tracer. */
+void hi_test_make_forks_late(int n);
 #define HI_TEST_FORK_STEPS 20 /* a few more than there are */
 
 #endif
