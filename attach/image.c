@@ -369,6 +369,8 @@ void hi_image_destroy(struct hi_image *image)
 	hi_image_child_destroy(image->priv->child); /* before the memory that it fills */
 	hi_memory_destroy(image->memory);
 	hi_image_files_close(&image->priv->files);
+	hi_image_changes_free(&image->priv->changes);
+	hi_vector_free(&image->priv->runs);
 	close_image_root(image);
 	hi_arena_free(&image->priv->arena);
 	free(image->priv->core_exe);

@@ -3,6 +3,7 @@
 #ifndef HI_ATTACH_IMAGE_INTERNAL_H
 #define HI_ATTACH_IMAGE_INTERNAL_H
 
+#include "attach/image_pages.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vector.h"
@@ -30,6 +31,8 @@ struct hi_image_private {
 	const struct hi_frozen *frozen; /* image->memory, if residency is known */
 	struct hi_image_child *child;	/* mode FORK only */
 	struct hi_image_files files;
+	struct hi_image_changes changes; /* of what was read of a child, if it was sent */
+	struct hi_pager_runs runs;	 /* that may be kept, of all of it; else none */
 	/* Is the target in another mount namespace? */
 	bool has_own_root;
 	/* Its root directory then; -1: it is not open here (hi_image_adopt()). */

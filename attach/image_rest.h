@@ -9,11 +9,13 @@
 
 /*
  * Fills rest's ranges, pages of the image's own memory; its area, budget and functions do
- * not count. Pages that cannot be read become unreadable in the image and its figures.
- * The child may be ended then. HI_GONE: it ended before. HI_NO_MEMORY.
+ * not count. If the image's own pages have bytes of the image before (changes) they are
+ * compared. Pages that cannot be read become unreadable in the image and its figures.
+ * The child may be ended then. *all_ret: there are none of those. HI_GONE: it ended
+ * before. HI_NO_MEMORY.
  */
 enum hi_status hi_image_read_rest(struct hi_image *image,
-				  const struct hi_pager_request *rest,
+				  const struct hi_pager_request *rest, bool *all_ret,
 				  struct hi_error *err);
 
 #endif

@@ -245,14 +245,27 @@ static void advise_ranges(const struct hi_pager_request *request)
 	hi_dense_end(&dense);
 }
 
+/* The next image is to find half of the free memory free, too. */
+static bool may_be_kept(const struct hi_pager_request *request)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < request->n_ranges; i++)
+		sum += request->ranges[i].size;
+	return sum <= request->budget / 2;
+}
+
 static enum hi_status read_at_once(struct hi_image *image,
 				   const struct hi_pager_request *request,
 				   struct hi_error *err)
 {
+	bool all = false;
 	enum hi_status status;
 
 	advise_ranges(request);
-	status = hi_image_read_rest(image, request, err);
+	status = hi_image_read_rest(image, request, &all, err);
+	if (status == HI_OK && all && may_be_kept(request))
+		hi_pager_join_ranges(request, &image->priv->runs);
 	free((void *)(uintptr_t)request->ranges);
 	if (status == HI_OK)
 		hi_image_child_end(image->priv->child);
@@ -261,7 +274,7 @@ static enum hi_status read_at_once(struct hi_image *image,
 
 static enum hi_status read_rest(struct hi_image *image, const struct child_facts *facts,
 				const struct sent_range *sent, size_t n,
-				struct hi_error *err)
+				struct hi_image_kept *kept, struct hi_error *err)
 {
 	const struct hi_frozen *frozen = image->priv->frozen;
 	struct hi_pager_request request = {
@@ -274,6 +287,8 @@ static enum hi_status read_rest(struct hi_image *image, const struct child_facts
 	request.ranges = copy_ranges(sent, n, request.area);
 	if (!request.ranges)
 		return hi_fail_memory(err, "plan of the image");
+	if (kept && !facts->in_place)
+		hi_image_kept_move(kept, &request, &image->priv->changes);
 	return facts->in_place
 		       ? hi_image_child_read_in_place(image->priv->child, &request, err)
 		       : read_at_once(image, &request, err);
@@ -302,7 +317,7 @@ static enum hi_status take_frozen(struct hi_parcel_reader *parcel, struct hi_ima
 
 static enum hi_status take_live_memory(struct hi_parcel_reader *parcel,
 				       struct hi_image *image, const struct facts *facts,
-				       struct hi_error *err)
+				       struct hi_image_kept *kept, struct hi_error *err)
 {
 	const struct sent_range *ranges = NULL;
 	struct child_facts child = {};
@@ -324,15 +339,16 @@ static enum hi_status take_live_memory(struct hi_parcel_reader *parcel,
 		return status;
 	if (facts->knows_residency)
 		image->priv->frozen = (const struct hi_frozen *)image->memory;
-	return child.has_rest ? read_rest(image, &child, ranges, n_ranges, err) : HI_OK;
+	return child.has_rest ? read_rest(image, &child, ranges, n_ranges, kept, err)
+			      : HI_OK;
 }
 
 static enum hi_status take_sent_memory(struct hi_parcel_reader *parcel,
 				       struct hi_image *image, const struct facts *facts,
-				       struct hi_error *err)
+				       struct hi_image_kept *kept, struct hi_error *err)
 {
 	if (facts->memory == MEMORY_FROZEN)
-		return take_live_memory(parcel, image, facts, err);
+		return take_live_memory(parcel, image, facts, kept, err);
 	image->memory = hi_running_memory(hi_parcel_take_fd(parcel));
 	return image->memory ? HI_OK : hi_fail_memory(err, "image");
 }
@@ -377,7 +393,8 @@ static enum hi_status take_image_parts(struct hi_flat_reader *flat,
 	return HI_OK;
 }
 
-static enum hi_status take_image(struct hi_parcel_reader *parcel, struct hi_image **ret,
+static enum hi_status take_image(struct hi_parcel_reader *parcel,
+				 struct hi_image_kept *kept, struct hi_image **ret,
 				 struct hi_error *err)
 {
 	HI_GUARD(hi_image_destroy) struct hi_image *image = NULL;
@@ -395,7 +412,7 @@ static enum hi_status take_image(struct hi_parcel_reader *parcel, struct hi_imag
 	image->pid = facts.pid;
 	image->kernel_unread = facts.kernel_unread;
 	image->stats = facts.stats;
-	status = take_sent_memory(parcel, image, &facts, err);
+	status = take_sent_memory(parcel, image, &facts, kept, err);
 	if (status == HI_OK && parcel->flat.is_short)
 		status = hi_fail(err, HI_BAD_DATA, 0, "an image that was sent");
 	if (status != HI_OK)
@@ -404,14 +421,18 @@ static enum hi_status take_image(struct hi_parcel_reader *parcel, struct hi_imag
 	return HI_OK;
 }
 
-enum hi_status hi_image_receive(int socket, struct hi_image **ret, struct hi_error *err)
+enum hi_status hi_image_receive(int socket, struct hi_image_kept *kept,
+				struct hi_image **ret, struct hi_error *err)
 {
 	struct hi_parcel_reader parcel;
 	enum hi_status status = hi_parcel_receive(socket, HI_PARCEL_IMAGE, &parcel, err);
 
 	if (status != HI_OK)
 		return status;
-	status = take_image(&parcel, ret, err);
+	status = take_image(&parcel, kept, ret, err);
 	hi_parcel_close(&parcel);
+	/* An image of another kind. */
+	if (kept)
+		hi_image_kept_free(kept);
 	return status;
 }

@@ -27,7 +27,7 @@
 #ifndef HI_ATTACH_IMAGE_SEND_H
 #define HI_ATTACH_IMAGE_SEND_H
 
-#include "attach/image.h"
+#include "attach/image_kept.h"
 #include "attach/target.h"
 
 /*
@@ -40,11 +40,14 @@
 enum hi_status hi_image_send(struct hi_image *image, int socket, struct hi_error *err);
 /*
  * Receives one; of a fork, reads the child and ends it, unless that is to be read in
- * place. *ret: freed by hi_image_destroy(). HI_GONE: the sender has ended, or the child
+ * place. kept: pages of the image before, which this one then has; empty afterwards.
+ * NULL: neither has this one pages that can be kept. *ret: freed by hi_image_destroy().
+ * HI_GONE: the sender has ended, or the child
  * before it was read. HI_UNSUPPORTED: it cannot be read in place here. HI_BAD_DATA:
  * something else was sent. HI_NO_MEMORY, HI_OS.
  */
-enum hi_status hi_image_receive(int socket, struct hi_image **ret, struct hi_error *err);
+enum hi_status hi_image_receive(int socket, struct hi_image_kept *kept,
+				struct hi_image **ret, struct hi_error *err);
 
 /* Can images of this process be sent? False: the size of files is limited (ulimit -f) for
  * it, and it may not change that. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/census_cache.h"
 
+#include "attach/image_kept.h"
+
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err)
 {
@@ -12,6 +14,7 @@ void hi_census_cache_free(struct hi_census_cache *cache)
 	hi_types_close(cache->types);
 	hi_modules_close(cache->modules);
 	hi_set_pool_destroy(cache->pool);
+	hi_image_kept_free(&cache->kept_image);
 	hi_interner_free(&cache->names);
 	hi_table_free(&cache->serials);
 	*cache = (struct hi_census_cache){};

@@ -6,6 +6,7 @@
 #ifndef HI_SESSION_CENSUS_CACHE_H
 #define HI_SESSION_CENSUS_CACHE_H
 
+#include "attach/image_pages.h"
 #include "base/interner.h"
 #include "base/table.h"
 #include "census/retainers/set_pool.h"
@@ -20,8 +21,9 @@ struct hi_census_cache {
 	struct hi_modules *modules; /* with their types; NULL: none, or in use */
 	struct hi_types *types;
 	struct hi_stop_site *site; /* of --at; NULL: none yet. The series closes it */
-	uint32_t fork_rest;	   /* of struct hi_stop_options */
-	int interrupt_fd;	   /* readable: waiting there is to end; 0: none */
+	struct hi_image_kept kept_image; /* pages of the last one; empty while in use */
+	uint32_t fork_rest;		 /* of struct hi_stop_options */
+	int interrupt_fd;		 /* readable: waiting there is to end; 0: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
 	bool is_borrowed; /* names and pool: an inspection has them for now */
 	/* By number of a name with an address: the census (samples) that had it last, and

@@ -100,7 +100,8 @@ static enum hi_status receive_frozen(struct hi_inspection *in, struct hi_error *
 	enum hi_status status = hi_target_receive(socket, &in->stop.target, err);
 
 	if (status == HI_OK)
-		status = hi_image_receive(socket, &in->image, err);
+		status = hi_image_receive(socket, &run->census_cache->kept_image,
+					  &in->image, err);
 	if (status == HI_OK)
 		status = receive_ranges(in, socket, err);
 	if (status == HI_OK)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "attach/image_kept.h"
 #include "base/cleanup.h"
 #include "session/census_cache.h"
 #include "session/live/decoding.h"
@@ -44,6 +45,8 @@ static void close_image(struct hi_inspection *in)
 	return_modules(in);
 	hi_types_close(in->decoders.types);
 	hi_modules_close(in->decoders.modules);
+	if (in->image && in->run->census_cache)
+		hi_image_keep(in->image, &in->run->census_cache->kept_image);
 	hi_image_destroy(in->image);
 	if (in->run->keeper)
 		hi_keeper_end_image(in->run->keeper);

@@ -358,7 +358,7 @@ static enum hi_status receive_changed_code(struct hi_recorder *r, struct hi_erro
 	if (status == HI_OK && !ask_to_look(r, TAKE_TABLES, &answer))
 		return fail_unserved(err);
 	if (status == HI_OK)
-		status = hi_image_receive(r->served_by, &later, err);
+		status = hi_image_receive(r->served_by, NULL, &later, err);
 	if (status != HI_OK)
 		return status;
 	r->walks_stacks = answer.walks_stacks;

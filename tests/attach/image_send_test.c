@@ -253,7 +253,7 @@ HI_TEST_SCENARIO(image_send, an_image_that_was_not_made_for_it_is_refused)
 	HI_ASSERT_STATUS(HI_UNSUPPORTED, hi_image_send(image, ends[0], &err));
 	/* Nothing was sent. */
 	close(ends[0]);
-	HI_ASSERT_STATUS(HI_GONE, hi_image_receive(ends[1], &image, &err));
+	HI_ASSERT_STATUS(HI_GONE, hi_image_receive(ends[1], NULL, &image, &err));
 	close(ends[1]);
 }
 

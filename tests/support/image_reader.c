@@ -244,7 +244,7 @@ static void take_image(struct hi_image_reader *r, struct hi_image **image)
 	struct hi_error err = {};
 	char *text = NULL;
 
-	if (hi_image_receive(r->parcels, image, &err) == HI_OK)
+	if (hi_image_receive(r->parcels, NULL, image, &err) == HI_OK)
 		text = hi_test_describe_image(*image);
 	snprintf(r->room, ROOM, "%s", text ? text : err.text);
 	free(text);
@@ -292,7 +292,7 @@ static void execute(struct hi_image_reader *r, char command, struct hi_image **i
 		free(text);
 		break;
 	case PASS:
-		*r->room = hi_image_receive(r->parcels, image, NULL) == HI_OK;
+		*r->room = hi_image_receive(r->parcels, NULL, image, NULL) == HI_OK;
 		hi_image_destroy(hi_take(*image));
 		break;
 	case CLOSE:
