@@ -373,8 +373,10 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 		warn_of_outside(in);
 		warn_of_cut_objects(in);
 	}
-	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
-	(void)malloc_trim(0);
+	/* Inflated debug sections leave megabytes behind, and the peak is to come. A
+	 * further census of a series has none. */
+	if (!hi_census_cache_has_samples(in->run->census_cache))
+		(void)malloc_trim(0);
 	return status;
 }
 
