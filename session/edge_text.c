@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/edge_text.h"
 
+#include <string.h>
+
+#include "base/parallel.h"
 #include "decode/describe/edge_labels.h"
 
 enum hi_status hi_edge_text_open(struct hi_inspection *in,
@@ -23,26 +26,55 @@ enum hi_status hi_edge_text_read(struct hi_edge_text_reader *reader, hi_node nod
 static enum hi_status read_edge_fields(void *arg, hi_node node, const char **texts,
 				       struct hi_error *err)
 {
-	/* Kinds have edges without names. */
-	if (node >= ((struct hi_edge_text_reader *)arg)->in->graph->first_kind) {
-		struct hi_edges edges = hi_graph_edges(
-			((struct hi_edge_text_reader *)arg)->in->graph, node);
+	struct hi_edge_text_reader *reader = arg;
+	const struct hi_graph *g = reader->in->graph;
+	uint32_t n = hi_graph_edges(g, node).count;
 
-		for (uint32_t i = 0; i < edges.count; i++)
-			texts[i] = "";
-		return HI_OK;
-	}
-	return hi_edge_text_read(arg, node, texts, err);
+	if (node < g->first_kind)
+		return hi_edge_text_read(reader, node, texts, err);
+	/* Kinds have edges without names. */
+	for (uint32_t i = 0; i < n; i++)
+		texts[i] = "";
+	return HI_OK;
+}
+
+static enum hi_status read_edge_field_names(void *arg, unsigned worker, hi_node node,
+					    struct hi_edge_name *names,
+					    struct hi_error *err)
+{
+	struct hi_edge_text_reader *reader = arg;
+	const struct hi_graph *g = reader->in->graph;
+	uint32_t n = hi_graph_edges(g, node).count;
+
+	if (node < g->first_kind)
+		return reader->in->source->texts->read_edge_names(reader, worker, node,
+								  names, err);
+	if (n)
+		memset(names, 0, n * sizeof(*names));
+	return HI_OK;
 }
 
 struct hi_field_reader hi_edge_text_fields(struct hi_edge_text_reader *reader)
 {
-	return (struct hi_field_reader){.read = read_edge_fields, .arg = reader};
+	unsigned threads = hi_inspection_threads(reader->in);
+
+	if (!threads)
+		threads = hi_parallel_threads();
+	return (struct hi_field_reader){
+		.read = read_edge_fields,
+		.arg = reader,
+		.names = reader->in->source->texts->read_edge_names
+				 ? read_edge_field_names
+				 : NULL,
+		.workers =
+			threads < HI_EDGE_TEXT_WORKERS ? threads : HI_EDGE_TEXT_WORKERS};
 }
 
 void hi_edge_text_close(struct hi_edge_text_reader *reader)
 {
 	hi_edge_labels_destroy(reader->decoded);
+	for (int i = 0; i < HI_EDGE_TEXT_WORKERS - 1; i++)
+		hi_edge_labels_destroy(reader->of_workers[i]);
 	hi_vector_free(&reader->names);
 	hi_vector_free(&reader->texts);
 	*reader = (struct hi_edge_text_reader){};

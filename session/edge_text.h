@@ -13,10 +13,13 @@
 
 struct hi_edge_labels;
 
+enum { HI_EDGE_TEXT_WORKERS = 16 };
+
 struct hi_edge_text_reader {
 	struct hi_inspection *in;
 	bool with_marks; /* set after opening: texts are steps of paths (HI_EDGE_LINK) */
 	struct hi_edge_labels *decoded; /* of an image; NULL: of a snapshot */
+	struct hi_edge_labels *of_workers[HI_EDGE_TEXT_WORKERS - 1]; /* further threads */
 	/* In a snapshot, the edges of one node: */
 	struct HI_VECTOR(struct hi_edge_name) names;
 	struct hi_edge_texts texts;
@@ -28,7 +31,8 @@ enum hi_status hi_edge_text_open(struct hi_inspection *in,
 /* Fills in texts, one for each edge of the node; they live until the next call. */
 enum hi_status hi_edge_text_read(struct hi_edge_text_reader *reader, hi_node node,
 				 const char **texts, struct hi_error *err);
-/* The reader as names for census/analysis/groups.h; borrows it. */
+/* The reader as names for census/analysis/groups.h, for as many threads as the inspection
+ * has; borrows it. */
 struct hi_field_reader hi_edge_text_fields(struct hi_edge_text_reader *reader);
 void hi_edge_text_close(struct hi_edge_text_reader *reader); /* also of a zeroed one */
 

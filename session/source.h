@@ -23,6 +23,7 @@
 struct hi_alloc_sites;
 struct hi_contents_marks;
 struct hi_contents_options;
+struct hi_edge_name;
 struct hi_edge_text_reader;
 struct hi_explain_report;
 struct hi_report_header;
@@ -149,6 +150,10 @@ struct hi_text_ops {
 					  struct hi_error *err);
 	enum hi_status (*read_edge_texts)(struct hi_edge_text_reader *reader,
 					  hi_node node, const char **texts,
+					  struct hi_error *err);
+	enum hi_status (*read_edge_names)(struct hi_edge_text_reader *reader,
+					  unsigned worker, hi_node node,
+					  struct hi_edge_name *names,
 					  struct hi_error *err);
 	/* At most max fields of a node; *total_ret: all of them. */
 	enum hi_status (*list_fields)(struct hi_inspection *in, hi_node node,

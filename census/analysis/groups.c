@@ -7,79 +7,20 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "census/analysis/field_pattern.h"
+#include "census/analysis/groups_internal.h"
 #include "census/analysis/nearest_holder.h"
 
 enum {
-	NO_EDGE = 0, /* as a pattern: the parent has no edge to it */
-	PATTERN_MAX = 512,
 	SAMPLED = 16,	 /* links that are looked at before a group may have chains */
 	SEARCHED = 4096, /* members that are searched for them */
 	RUN = 3,	 /* links by one field that make a list */
 	RUN_VISITS = 64,
-	AHEAD = 16, /* nodes to prefetch */
-	TABLE = 16, /* words without a name that lead to blocks of one kind */
 };
 
 static const double dominant_share = 0.7;      /* of a group that one member retains */
 static const double variable_share = 1 / 16.0; /* of its module */
 
-/* field_of: a pattern's number, and whether the name is one plain member. */
-static uint32_t pack_field(uint32_t pattern, bool is_link)
-{
-	return pattern << 1 | is_link;
-}
-
-static uint64_t group_cost(const struct hi_graph *g, hi_node node)
-{
-	if (!hi_graph_is_object(g, node) || hi_is_internal(g, node))
-		return 0;
-	return hi_graph_cost(g, node);
-}
-
-static uint32_t group_type(const struct hi_graph *g, hi_node node)
-{
-	return hi_graph_is_object(g, node) ? g->objects->type[node] : 0;
-}
-
-/* Returns whether both are of one type, or both untyped and of one size. */
-static bool are_of_a_kind(const struct hi_graph *g, hi_node a, hi_node b)
-{
-	if (!hi_graph_is_object(g, a) || !hi_graph_is_object(g, b) ||
-	    group_type(g, a) != group_type(g, b))
-		return false;
-	return group_type(g, a) || hi_graph_cost(g, a) == hi_graph_cost(g, b);
-}
-
-static bool is_shown_child(const struct hi_grouping *gr, hi_node node)
-{
-	return hi_bit(gr->reach->any, node) && gr->dominators->retained[node];
-}
-
-/* ---- patterns ---- */
-
-/* The number of a pattern, the same for equal ones. False: out of memory. */
-static bool intern_pattern(struct hi_grouping *gr, const char *pattern, uint32_t *ret)
-{
-	uint64_t key = hi_hash_name(pattern) >> 1, known;
-	const char *kept;
-
-	while (hi_table_get(&gr->pattern_ids, key, &known)) {
-		if (strcmp(gr->patterns.items[known], pattern) == 0) {
-			*ret = (uint32_t)known;
-			return true;
-		}
-		key = (key + 1) >> 1;
-	}
-	*ret = (uint32_t)gr->patterns.count;
-	kept = hi_arena_strdup(&gr->arena, pattern);
-	return kept && hi_vector_push(&gr->patterns, kept) &&
-	       hi_table_put(&gr->pattern_ids, key, *ret);
-}
-
-const char *hi_grouping_pattern(const struct hi_grouping *gr, uint32_t field)
-{
-	return field < gr->patterns.count ? gr->patterns.items[field] : "";
-}
+/* ---- names ---- */
 
 const char *hi_grouping_exact_name(const struct hi_grouping *gr, hi_node node,
 				   const char *text)
@@ -96,14 +37,14 @@ const char *hi_grouping_exact_name(const struct hi_grouping *gr, hi_node node,
 }
 
 /* All names of a node's edges, or none (*texts_ret NULL). */
-static enum hi_status read_fields(struct hi_grouping *gr, hi_node node, uint32_t most,
+static enum hi_status read_fields(struct hi_grouping *gr, hi_node node,
 				  const char *const **texts_ret, struct hi_error *err)
 {
 	uint32_t n = hi_graph_edges(gr->graph, node).count;
 	enum hi_status status;
 
 	*texts_ret = NULL;
-	if (!gr->fields || !gr->fields->read || n > most || n == 0)
+	if (!gr->fields || !gr->fields->read || n > SEARCHED || n == 0)
 		return HI_OK;
 	if (!hi_vector_reserve(&gr->texts, n))
 		return hi_fail_memory(err, "groups");
@@ -113,107 +54,10 @@ static enum hi_status read_fields(struct hi_grouping *gr, hi_node node, uint32_t
 	return status;
 }
 
-/* The kind of a child that has no field of its own: its type and size. */
-static uint64_t kind_of_child(const struct hi_graph *g, hi_node node)
-{
-	return (uint64_t)group_type(g, node) << 32 | (uint32_t)hi_graph_cost(g, node);
-}
-
-static bool is_child_by_offset(const struct hi_grouping *gr, hi_node node, hi_node to,
-			       const char *text)
-{
-	return gr->dominators->idom[to] == node &&
-	       hi_field_is_offset(hi_grouping_exact_name(gr, node, text));
-}
-
-/*
- * Words of memory without a type have no names. If many lead to blocks of one kind
- * they are the elements of a table, whatever their offsets. Counts the children of each
- * kind; false: out of memory.
- */
-static bool count_kinds(struct hi_grouping *gr, hi_node node, struct hi_edges edges,
-			const char *const *texts, struct hi_table *counts)
-{
-	for (uint32_t i = 0; texts && i < edges.count; i++) {
-		uint64_t n = 0, kind;
-
-		if (!is_child_by_offset(gr, node, edges.to[i], texts[i]))
-			continue;
-		kind = kind_of_child(gr->graph, edges.to[i]);
-		(void)hi_table_get(counts, kind, &n);
-		if (!hi_table_put(counts, kind, n + 1))
-			return false;
-	}
-	return true;
-}
-
-static bool is_of_table(struct hi_grouping *gr, hi_node node, hi_node to,
-			const char *text, const struct hi_table *counts)
-{
-	uint64_t n;
-
-	return is_child_by_offset(gr, node, to, text) &&
-	       hi_table_get(counts, kind_of_child(gr->graph, to), &n) && n >= TABLE;
-}
-
-/* Fills in field_of of the node's children; of several edges the first counts. */
-static enum hi_status name_edges_of(struct hi_grouping *gr, hi_node node,
-				    struct hi_edges edges, const char *const *texts,
-				    const struct hi_table *counts, struct hi_error *err)
-{
-	char pattern[PATTERN_MAX], last[PATTERN_MAX] = "";
-	uint32_t id = NO_EDGE;
-
-	for (uint32_t i = 0; i < edges.count; i++) {
-		hi_node to = edges.to[i];
-		const char *text;
-
-		if (i + AHEAD < edges.count) {
-			__builtin_prefetch(&gr->dominators->idom[edges.to[i + AHEAD]]);
-			__builtin_prefetch(&gr->field_of[edges.to[i + AHEAD]], 1);
-		}
-		if (gr->dominators->idom[to] != node || gr->field_of[to] ||
-		    edges.grade[i] == HI_GRADE_WEAK)
-			continue;
-		if (!texts) {
-			gr->field_of[to] = pack_field(NO_EDGE, true);
-			continue;
-		}
-		text = is_of_table(gr, node, to, texts[i], counts)
-			       ? "[]"
-			       : hi_grouping_exact_name(gr, node, texts[i]);
-		hi_field_pattern(text, pattern, sizeof(pattern));
-		/* Patterns of an array are all the same. */
-		if (id == NO_EDGE || strcmp(pattern, last) != 0) {
-			if (!intern_pattern(gr, pattern, &id))
-				return hi_fail_memory(err, "groups");
-			memcpy(last, pattern, sizeof(last));
-		}
-		gr->field_of[to] = pack_field(id, hi_field_is_link(text));
-	}
-	return HI_OK;
-}
-
-static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
-				    struct hi_error *err)
-{
-	struct hi_edges edges = hi_graph_edges(gr->graph, node);
-	struct hi_table counts = {};
-	const char *const *texts;
-	enum hi_status status = read_fields(gr, node, gr->most_edges, &texts, err);
-
-	if (status == HI_OK && !count_kinds(gr, node, edges, texts, &counts))
-		status = hi_fail_memory(err, "groups");
-	if (status == HI_OK)
-		status = name_edges_of(gr, node, edges, texts, &counts, err);
-	hi_table_free(&counts);
-	return status;
-}
-
 /* ---- lists of groups ---- */
 
-static bool count_in_group(struct hi_grouping *gr, struct hi_group *group, hi_node at,
-			   hi_node holder)
+bool hi_group_count(const struct hi_grouping *gr, struct hi_group *group, hi_node at,
+		    hi_node holder)
 {
 	hi_node node = gr->dominators->order[at];
 	uint64_t bytes = gr->dominators->retained[node];
@@ -223,7 +67,7 @@ static bool count_in_group(struct hi_grouping *gr, struct hi_group *group, hi_no
 	group->tops++;
 	group->count++;
 	group->bytes += bytes;
-	group->own += group_cost(gr->graph, node);
+	group->own += hi_group_cost(gr->graph, node);
 	if (group->largest == HI_NODE_NONE ||
 	    bytes > gr->dominators->retained[group->largest])
 		group->largest = node;
@@ -234,8 +78,8 @@ static bool count_in_group(struct hi_grouping *gr, struct hi_group *group, hi_no
 	return true;
 }
 
-static bool push_group(struct hi_group_list *list, uint32_t field, uint32_t type,
-		       hi_node node)
+bool hi_group_list_push(struct hi_group_list *list, uint32_t field, uint32_t type,
+			hi_node node)
 {
 	return hi_vector_push(list, ((struct hi_group){.field = field,
 						       .type = type,
@@ -245,20 +89,30 @@ static bool push_group(struct hi_group_list *list, uint32_t field, uint32_t type
 						       .holder = HI_NODE_NONE}));
 }
 
+bool hi_group_list_find(struct hi_group_list *list, struct hi_table *index,
+			uint32_t field, uint32_t type, uint64_t *ret)
+{
+	uint64_t key = (uint64_t)field << 32 | type, found;
+
+	if (!hi_table_get(index, key, &found)) {
+		found = list->count;
+		if (!hi_group_list_push(list, field, type, HI_NODE_NONE) ||
+		    !hi_table_put(index, key, found))
+			return false;
+	}
+	*ret = found;
+	return true;
+}
+
 /* Adds a node to the group of its field and type; makes that. */
 static bool add_group_member(struct hi_grouping *gr, struct hi_group_list *list,
 			     uint32_t field, hi_node at, hi_node holder)
 {
-	uint32_t type = group_type(gr->graph, gr->dominators->order[at]);
-	uint64_t key = (uint64_t)field << 32 | type, found;
+	uint32_t type = hi_group_type(gr->graph, gr->dominators->order[at]);
+	uint64_t found;
 
-	if (!hi_table_get(&gr->index, key, &found)) {
-		found = list->count;
-		if (!push_group(list, field, type, HI_NODE_NONE) ||
-		    !hi_table_put(&gr->index, key, found))
-			return false;
-	}
-	return count_in_group(gr, &list->items[found], at, holder);
+	return hi_group_list_find(list, &gr->index, field, type, &found) &&
+	       hi_group_count(gr, &list->items[found], at, holder);
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -316,7 +170,7 @@ static bool merge_groups(struct hi_grouping *gr, struct hi_group *into,
 static bool join_patterns(struct hi_grouping *gr, uint32_t a, uint32_t b, uint32_t *ret)
 {
 	const char *x = hi_grouping_pattern(gr, a), *y = hi_grouping_pattern(gr, b);
-	char both[PATTERN_MAX] = "";
+	char both[HI_PATTERN_MAX] = "";
 	size_t n = 0, end = 0;
 
 	for (; x[n] && x[n] == y[n] && n + 1 < sizeof(both); n++)
@@ -326,7 +180,7 @@ static bool join_patterns(struct hi_grouping *gr, uint32_t a, uint32_t b, uint32
 	    (!y[n] && (x[n] == '.' || x[n] == '-' || x[n] == '[')) || (!x[n] && !y[n]))
 		end = n;
 	memcpy(both, x, end);
-	return intern_pattern(gr, both, ret);
+	return hi_group_pattern_intern(gr, both, ret);
 }
 
 /* Counts, for types that have a group without an edge, the members with an edge, in
@@ -338,7 +192,7 @@ static bool count_edged(struct hi_grouping *gr, const struct hi_group_list *list
 		const struct hi_group *group = &list->items[i];
 		uint64_t first = i;
 
-		if (group->field == NO_EDGE || group->node != HI_NODE_NONE)
+		if (group->field == HI_NO_FIELD || group->node != HI_NODE_NONE)
 			continue;
 		if (!hi_table_get(&gr->index, group->type, &first) &&
 		    !hi_table_put(&gr->index, group->type, first))
@@ -366,7 +220,7 @@ static bool join_unheld(struct hi_grouping *gr, struct hi_group_list *list,
 		struct hi_group *group = &list->items[i];
 		uint64_t first;
 
-		if (group->field != NO_EDGE || group->node != HI_NODE_NONE ||
+		if (group->field != HI_NO_FIELD || group->node != HI_NODE_NONE ||
 		    !hi_table_get(&gr->index, group->type, &first) ||
 		    (group->tops < edged[first] &&
 		     !are_only_elements(gr, &list->items[first], edged[first])))
@@ -379,7 +233,7 @@ static bool join_unheld(struct hi_grouping *gr, struct hi_group_list *list,
 		struct hi_group *group = &list->items[i], *into;
 		uint64_t first;
 
-		if (!group->tops || group->field == NO_EDGE ||
+		if (!group->tops || group->field == HI_NO_FIELD ||
 		    !hi_table_get(&gr->index, group->type, &first) || first == i ||
 		    !joined[first])
 			continue;
@@ -426,12 +280,12 @@ static enum hi_status follow_links(struct hi_grouping *gr, struct run_step step,
 	hi_node node = d->order[step.at], end = step.at + d->span[step.at];
 	struct hi_edges edges = hi_graph_edges(gr->graph, node);
 	const char *const *texts;
-	enum hi_status status = read_fields(gr, node, SEARCHED, &texts, err);
+	enum hi_status status = read_fields(gr, node, &texts, err);
 
 	if (status != HI_OK || !texts)
 		return status;
 	for (hi_node c = step.at + 1; c < end; c += d->span[c]) {
-		if (!are_of_a_kind(gr->graph, node, d->order[c]))
+		if (!hi_group_kind_is_same(gr->graph, node, d->order[c]))
 			continue;
 		for (uint32_t i = 0; i < edges.count; i++) {
 			struct run_step next = {.at = c};
@@ -477,11 +331,11 @@ static enum hi_status sample_links(struct hi_grouping *gr, hi_node at, unsigned 
 	const char *const *texts;
 	enum hi_status status;
 
-	while (child < end && !are_of_a_kind(gr->graph, node, d->order[child]))
+	while (child < end && !hi_group_kind_is_same(gr->graph, node, d->order[child]))
 		child += d->span[child];
 	if (child >= end)
 		return HI_OK;
-	status = read_fields(gr, node, SEARCHED, &texts, err);
+	status = read_fields(gr, node, &texts, err);
 	if (status != HI_OK)
 		return status;
 	++*n;
@@ -517,76 +371,6 @@ static enum hi_status decide_links(struct hi_grouping *gr, const struct hi_group
 	return HI_OK;
 }
 
-/* ---- expansion ---- */
-
-struct expansion {
-	struct hi_grouping *gr;
-	struct hi_group *group;
-	struct hi_group_list *list;
-	bool has_links, is_forked;
-};
-
-static bool is_full(const struct expansion *x)
-{
-	return x->gr->most_links && x->group->count >= x->gr->most_links;
-}
-
-static bool hangs_on(const struct expansion *x, hi_node node, hi_node child,
-		     uint32_t field)
-{
-	return x->has_links && !is_full(x) && are_of_a_kind(x->gr->graph, node, child) &&
-	       (field == NO_EDGE || (field & 1));
-}
-
-static void prefetch_child(const struct hi_grouping *gr, hi_node node)
-{
-	__builtin_prefetch(&gr->field_of[node], 1);
-	__builtin_prefetch(&gr->dominators->retained[node]);
-	if (node < gr->graph->n_objects) {
-		__builtin_prefetch(&gr->graph->objects->type[node]);
-		__builtin_prefetch(&gr->graph->objects->usable_low[node]);
-		__builtin_prefetch(&gr->graph->objects->flags[node]);
-	}
-}
-
-static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_error *err)
-{
-	struct hi_grouping *gr = x->gr;
-	const struct hi_dominators *d = gr->dominators;
-	hi_node node = d->order[at], end = at + d->span[at];
-	unsigned links = 0;
-	enum hi_status status = HI_OK;
-
-	if (d->span[at] == 1)
-		return HI_OK;
-	if (!gr->names_singles || (x->group->tops == 1 && !x->has_links))
-		status = name_children(gr, node, err);
-	for (hi_node c = at + 1; status == HI_OK && c < end; c += d->span[c]) {
-		hi_node child = d->order[c];
-		uint32_t field = gr->field_of[child];
-		bool ok = true;
-
-		/* For leaves these are the next children. */
-		if (end - c > AHEAD)
-			prefetch_child(gr, d->order[c + AHEAD]);
-		gr->field_of[child] = 0;
-		if (!is_shown_child(gr, child))
-			continue;
-		if (hangs_on(x, node, child, field)) {
-			x->is_forked |= links++ > 0;
-			x->group->count++;
-			x->group->own += group_cost(gr->graph, child);
-			ok = hi_vector_push(&x->group->at, c);
-		} else {
-			ok = add_group_member(gr, x->list, field >> 1, c,
-					      field ? node : HI_NODE_NONE);
-		}
-		if (!ok)
-			status = hi_fail_memory(err, "groups");
-	}
-	return status;
-}
-
 /* ---- a member that is most of its group ---- */
 
 /* The child that may be next in a list: of its kind, with over half of its bytes. */
@@ -596,7 +380,7 @@ static hi_node find_next_of_kind(const struct hi_grouping *gr, hi_node at)
 	hi_node node = d->order[at];
 
 	for (hi_node c = at + 1, end = at + d->span[at]; c < end; c += d->span[c])
-		if (are_of_a_kind(gr->graph, node, d->order[c]) &&
+		if (hi_group_kind_is_same(gr->graph, node, d->order[c]) &&
 		    2 * d->retained[d->order[c]] > d->retained[node])
 			return d->order[c];
 	return HI_NODE_NONE;
@@ -614,7 +398,7 @@ static enum hi_status begins_list(struct hi_grouping *gr, hi_node at, bool *ret,
 	*ret = false;
 	if (next == HI_NODE_NONE)
 		return HI_OK;
-	status = read_fields(gr, node, SEARCHED, &texts, err);
+	status = read_fields(gr, node, &texts, err);
 	for (uint32_t i = 0; status == HI_OK && i < edges.count; i++)
 		*ret |= edges.to[i] == next && (!texts || hi_field_is_link(texts[i]));
 	return status;
@@ -669,8 +453,9 @@ static bool split_off(struct hi_grouping *gr, struct hi_group_list *list, size_t
 	struct hi_group *group;
 	hi_node at = list->items[i].at.items[member], node = list->items[i].largest;
 
-	if (!push_group(list, list->items[i].field, list->items[i].type, HI_NODE_NONE) ||
-	    !count_in_group(gr, &list->items[list->count - 1], at, HI_NODE_NONE))
+	if (!hi_group_list_push(list, list->items[i].field, list->items[i].type,
+				HI_NODE_NONE) ||
+	    !hi_group_count(gr, &list->items[list->count - 1], at, HI_NODE_NONE))
 		return false;
 	find_holder(gr, &list->items[list->count - 1], node);
 	group = &list->items[i];
@@ -678,7 +463,7 @@ static bool split_off(struct hi_grouping *gr, struct hi_group_list *list, size_t
 	group->tops--;
 	group->count--;
 	group->bytes -= retained[node];
-	group->own -= group_cost(gr->graph, node);
+	group->own -= hi_group_cost(gr->graph, node);
 	group->largest = gr->dominators->order[group->at.items[0]];
 	for (size_t k = 1; k < group->at.count; k++) {
 		hi_node other = gr->dominators->order[group->at.items[k]];
@@ -719,16 +504,18 @@ static enum hi_status split_dominant(struct hi_grouping *gr, struct hi_group_lis
 	return HI_OK;
 }
 
+/* ---- expansion ---- */
+
 enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group,
 				  struct hi_group_list *list, struct hi_error *err)
 {
-	struct expansion x = {.gr = gr, .group = group, .list = list};
-	enum hi_status status = decide_links(gr, group, &x.has_links, err);
+	bool has_links, is_forked = false;
+	enum hi_status status = decide_links(gr, group, &has_links, err);
 
 	hi_table_free(&gr->index);
-	/* The list grows while it is read. */
-	for (size_t i = 0; status == HI_OK && i < group->at.count; i++)
-		status = expand_member(&x, group->at.items[i], err);
+	if (status == HI_OK)
+		status = hi_group_children_gather(gr, group, has_links, list, &is_forked,
+						  err);
 	if (status == HI_OK)
 		status = place_unheld(gr, list, err);
 	/* If groups go by type alone, a member has no name to keep. */
@@ -736,8 +523,8 @@ enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group
 		status = split_dominant(
 			gr, list, group->tops == 1 ? group->largest : HI_NODE_NONE, err);
 	hi_table_free(&gr->index);
-	group->is_forked = x.is_forked;
-	group->is_list = group->tops == 1 && group->count > 1 && !x.is_forked;
+	group->is_forked = is_forked;
+	group->is_list = group->tops == 1 && group->count > 1 && !is_forked;
 	sort_groups(list);
 	return status;
 }
@@ -750,7 +537,7 @@ static bool is_top_place(const struct hi_grouping *gr, hi_node node)
 	hi_node up = gr->dominators->idom[node];
 
 	return node < gr->graph->first_kind && up != HI_NODE_NONE &&
-	       is_shown_child(gr, node) &&
+	       hi_group_child_is_shown(gr, node) &&
 	       (up >= gr->graph->first_kind || !hi_bit(gr->reach->any, up));
 }
 
@@ -782,12 +569,13 @@ static bool add_top(struct hi_grouping *gr, struct hi_group_list *list, hi_node 
 	uint32_t field;
 
 	if (variable)
-		return intern_pattern(gr, variable, &field) &&
+		return hi_group_pattern_intern(gr, variable, &field) &&
 		       add_group_member(gr, list, field, at, HI_NODE_NONE);
 	if (hi_graph_is_object(gr->graph, node) && d->retained[node] < single)
-		return add_group_member(gr, list, NO_EDGE, at, HI_NODE_NONE);
-	return push_group(list, NO_EDGE, group_type(gr->graph, node), node) &&
-	       count_in_group(gr, &list->items[list->count - 1], at, HI_NODE_NONE);
+		return add_group_member(gr, list, HI_NO_FIELD, at, HI_NODE_NONE);
+	return hi_group_list_push(list, HI_NO_FIELD, hi_group_type(gr->graph, node),
+				  node) &&
+	       hi_group_count(gr, &list->items[list->count - 1], at, HI_NODE_NONE);
 }
 
 enum hi_status hi_grouping_tops(struct hi_grouping *gr, uint64_t single,
@@ -842,9 +630,9 @@ enum hi_status hi_grouping_init(struct hi_grouping *gr, const struct hi_graph *g
 				   .fields = fields,
 				   .most_edges = UINT32_MAX};
 	gr->field_of = hi_calloc((size_t)graph->n_nodes + 1, sizeof(*gr->field_of));
-	/* Number 0 is NO_EDGE, which no name has: not even "". */
-	if (!gr->field_of || !find_module_dicts(gr) ||
-	    !intern_pattern(gr, "\1", &no_edge))
+	/* Number 0 is HI_NO_FIELD, which no name has: not even "". */
+	if (!hi_group_fields_init(gr) || !gr->field_of || !find_module_dicts(gr) ||
+	    !hi_group_pattern_intern(gr, "\1", &no_edge))
 		return hi_fail_memory(err, "groups");
 	gr->patterns.items[no_edge] = "";
 	return HI_OK;
@@ -852,10 +640,8 @@ enum hi_status hi_grouping_init(struct hi_grouping *gr, const struct hi_graph *g
 
 void hi_grouping_deinit(struct hi_grouping *gr)
 {
+	hi_group_fields_deinit(gr);
 	free(gr->field_of);
-	hi_arena_free(&gr->arena);
-	hi_vector_free(&gr->patterns);
-	hi_table_free(&gr->pattern_ids);
 	hi_table_free(&gr->modules);
 	hi_vector_free(&gr->texts);
 	hi_table_free(&gr->index);

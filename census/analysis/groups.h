@@ -25,10 +25,13 @@
 #ifndef HI_CENSUS_ANALYSIS_GROUPS_H
 #define HI_CENSUS_ANALYSIS_GROUPS_H
 
+#include <pthread.h>
+
 #include "base/arena.h"
 #include "base/table.h"
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
+#include "census/graph/edge_name.h"
 
 /* Names of edges. */
 struct hi_field_reader {
@@ -37,8 +40,15 @@ struct hi_field_reader {
 	enum hi_status (*read)(void *arg, hi_node node, const char **texts,
 			       struct hi_error *err);
 	void *arg;
+	/* Optional: the same as names, which live until the worker's next call. Several
+	 * threads call it at once, each as another worker, [0, workers). Keys of names
+	 * are the worker's own. */
+	enum hi_status (*names)(void *arg, unsigned worker, hi_node node,
+				struct hi_edge_name *names, struct hi_error *err);
+	unsigned workers; /* 0 is 1 */
 };
 
+struct hi_field_maker; /* census/analysis/group_fields.c */
 struct hi_positions HI_VECTOR(hi_node);
 
 struct hi_group {
@@ -72,8 +82,11 @@ struct hi_grouping {
 	bool joins_threads;  /* at the top: a variable of all threads is one group */
 	uint32_t *field_of;  /* by node, of the parent that is being expanded */
 	struct hi_arena arena;
+	pthread_mutex_t pattern_lock; /* of the arena and the next two */
 	struct HI_VECTOR(const char *) patterns;
 	struct hi_table pattern_ids;
+	struct hi_field_maker *makers;
+	unsigned n_makers;
 	struct HI_VECTOR(const char *) texts;
 	struct hi_table modules; /* nodes that hold the variables of modules */
 	struct hi_table index;	 /* of the list that is being filled */

@@ -393,11 +393,13 @@ static struct hi_edge_name decode_edge_name(const struct hi_snapshot *s, uint32_
 	uint32_t tail = value >> HI_SNAPSHOT_TAIL_SHIFT & (HI_SNAPSHOT_TAILS - 1);
 
 	if (s->labels_are_offsets || value < HI_SNAPSHOT_INDEX)
-		return (struct hi_edge_name){.text = s->strings + value};
+		return (struct hi_edge_name){.text = s->strings + value,
+					     .key = value + 1};
 	if (value >= HI_SNAPSHOT_TAILED)
 		return (struct hi_edge_name){.kind = HI_NAME_INDEX,
 					     .number = value & HI_SNAPSHOT_TAILED_MOST,
-					     .text = s->strings + s->tails[tail]};
+					     .text = s->strings + s->tails[tail],
+					     .key = s->tails[tail] + 1};
 	if (value >= HI_SNAPSHOT_OFFSET)
 		return (struct hi_edge_name){.kind = HI_NAME_OFFSET,
 					     .number = 8ull *

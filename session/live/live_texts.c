@@ -34,6 +34,22 @@ static enum hi_status read_image_edge_texts(struct hi_edge_text_reader *reader,
 	return hi_edge_labels_of(reader->decoded, node, reader->with_marks, texts, err);
 }
 
+/* Each thread has labels of its own, made when it needs them. */
+static enum hi_status read_image_edge_names(struct hi_edge_text_reader *reader,
+					    unsigned worker, hi_node node,
+					    struct hi_edge_name *names,
+					    struct hi_error *err)
+{
+	struct hi_edge_labels **labels =
+		worker ? &reader->of_workers[worker - 1] : &reader->decoded;
+	enum hi_status status = HI_OK;
+
+	if (!*labels)
+		status = hi_edge_labels_create(reader->in->decoders.typing,
+					       reader->in->graph, labels, err);
+	return status == HI_OK ? hi_edge_names_of(*labels, node, names, err) : status;
+}
+
 static enum hi_status list_image_fields(struct hi_inspection *in, hi_node node,
 					struct hi_field *fields, size_t max,
 					size_t *n_ret, size_t *total_ret,
@@ -53,6 +69,7 @@ const struct hi_text_ops hi_live_texts = {
 	.edge_text = image_edge_text,
 	.open_edge_texts = open_image_edge_texts,
 	.read_edge_texts = read_image_edge_texts,
+	.read_edge_names = read_image_edge_names,
 	.list_fields = list_image_fields,
 	.has_values = image_has_values,
 	.explain_object = hi_live_explain_object,

@@ -105,18 +105,33 @@ static enum hi_status open_snapshot_edge_texts(struct hi_edge_text_reader *reade
 	return status;
 }
 
-static enum hi_status read_snapshot_edge_texts(struct hi_edge_text_reader *reader,
-					       hi_node node, const char **texts,
+static enum hi_status read_snapshot_edge_names(struct hi_edge_text_reader *reader,
+					       unsigned worker, hi_node node,
+					       struct hi_edge_name *names,
 					       struct hi_error *err)
 {
 	const struct hi_graph *g = reader->in->graph;
 	uint32_t n = hi_graph_edges(g, node).count;
 
+	(void)worker, (void)err;
+	for (uint32_t i = 0; i < n; i++)
+		names[i] =
+			hi_snapshot_edge_name(reader->in->snapshot->snapshot, g, node, i);
+	return HI_OK;
+}
+
+static enum hi_status read_snapshot_edge_texts(struct hi_edge_text_reader *reader,
+					       hi_node node, const char **texts,
+					       struct hi_error *err)
+{
+	uint32_t n = hi_graph_edges(reader->in->graph, node).count;
+	enum hi_status status;
+
 	if (!hi_vector_reserve(&reader->names, n))
 		return hi_fail_memory(err, "labels");
-	for (uint32_t i = 0; i < n; i++)
-		reader->names.items[i] =
-			hi_snapshot_edge_name(reader->in->snapshot->snapshot, g, node, i);
+	status = read_snapshot_edge_names(reader, 0, node, reader->names.items, err);
+	if (status != HI_OK)
+		return status;
 	return hi_edge_names_texts(&reader->texts, reader->names.items, n,
 				   reader->with_marks, texts)
 		       ? HI_OK
@@ -199,6 +214,7 @@ static const struct hi_text_ops snapshot_texts = {
 	.edge_text = hi_snapshot_source_edge_text,
 	.open_edge_texts = open_snapshot_edge_texts,
 	.read_edge_texts = read_snapshot_edge_texts,
+	.read_edge_names = read_snapshot_edge_names,
 	.list_fields = hi_snapshot_source_fields,
 	.has_values = hi_snapshot_source_has_contents,
 	.explain_object = explain_snapshot_object,

@@ -55,7 +55,7 @@ static const struct hi_type_name type_names[] = {
 static struct hi_cycle_edges *edges_of(struct drawn *d)
 {
 	struct hi_cycle_edges *ret;
-	struct hi_field_reader fields = {read_drawn, d};
+	struct hi_field_reader fields = {.read = read_drawn, .arg = d};
 	struct hi_graph_builder *b;
 	struct hi_objects *objects;
 	uint32_t id;

@@ -122,7 +122,7 @@ static struct hi_suspects *suspects_drawn(struct drawing *d, const struct hi_gra
 {
 	OWN(reach) *r = reach_of(g);
 	OWN(dominators) *dom = dominators_of(g, r);
-	struct hi_field_reader fields = {read_drawing, d};
+	struct hi_field_reader fields = {.read = read_drawing, .arg = d};
 	struct hi_suspects *s = NULL;
 	struct hi_error err;
 
@@ -178,7 +178,7 @@ static struct hi_retained_tree *tree_of(struct drawing *d, const struct hi_graph
 {
 	OWN(reach) *r = reach_of(g);
 	OWN(dominators) *dom = dominators_of(g, r);
-	struct hi_field_reader fields = {read_drawing, d};
+	struct hi_field_reader fields = {.read = read_drawing, .arg = d};
 	struct hi_retained_tree *tree = NULL;
 	struct hi_error err;
 
