@@ -10,6 +10,11 @@ static inline uint64_t hi_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
+/* Returns the larger one. */
+static inline uint64_t hi_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
 /* Returns the lowest multiple of `to` (a power of two) that is not below n. */
 static inline uint64_t hi_round_up(uint64_t n, uint64_t to)
 {

@@ -77,8 +77,7 @@ static void report_phase_times(const struct hi_inspection *in)
 {
 	struct hi_phase all = hi_phases_together(&in->phases.list);
 
-	fprintf(stderr, "heapinspect: %-22s %10s %10s %10s
-", "step", "time",
+	fprintf(stderr, "heapinspect: %-22s %10s %10s %10s\n", "step", "time",
 		"processor", "peak");
 	for (size_t i = 0; i < in->phases.list.count; i++)
 		report_phase(&in->phases.list.items[i]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/parts/phases.h"
 
+#include "base/number.h"
+
 /* The length of [begin, begin + length) from *until on, which becomes its end. */
 static uint64_t count_from(uint64_t begin, uint64_t length, uint64_t *until)
 {
