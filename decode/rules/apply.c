@@ -238,13 +238,22 @@ static struct hi_rule_reference plain_reference(const struct application *a, uin
 /* A word at `at` that leads to in.dollar. */
 static void report_word(struct application *a, uint64_t at, bool own)
 {
-	const struct hi_rule_target *target = choose_case_target(a);
+	const struct hi_rule_target *target;
 	struct hi_rule_reference reference;
 
+	/* Nothing is left to note of a word that leads nowhere. */
+	if (!a->in.dollar && atomic_load_explicit(a->rule->hits, memory_order_relaxed))
+		return;
+	target = choose_case_target(a);
 	if (target && target->kind == HI_TARGET_SCALAR)
 		note_use(a->rule);
 	if (!a->in.dollar || (target ? target->kind == HI_TARGET_SCALAR : !a->lacks))
 		return;
+	if (a->applier->types_only && (!target || target->kind == HI_TARGET_ANY)) {
+		if (target)
+			note_use(a->rule);
+		return;
+	}
 	reference =
 		(struct hi_rule_reference){.own = own, .at = at, .word = a->in.dollar};
 	if (!target || !fill_reference(a, target, &reference)) {

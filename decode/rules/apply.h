@@ -25,6 +25,7 @@ struct hi_applier {
 	uint64_t bounded;   /* loops that were cut at their bound */
 	uint64_t max_steps; /* of one loop; the number of objects, at least 1 << 16 */
 	bool keeps_lacks;   /* in the rules */
+	bool types_only;    /* references of which no type is known are left out */
 	bool unresolved;    /* set where words of a record are not known; never cleared */
 };
 
