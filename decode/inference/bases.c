@@ -27,6 +27,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
 #include "base/search.h"
 #include "base/table.h"
 #include "decode/inference/fit.h"
@@ -245,6 +247,68 @@ static inline uint32_t base_of_block(const struct hi_bases *b, hi_node id)
 	return b->memo->bases[i].base;
 }
 
+/* ---- chunks of blocks ---- */
+
+/*
+ * Most blocks are none of those that a pass is about. So all threads look first, and the
+ * pass itself, whose order matters, leaves out the chunks without any.
+ */
+typedef bool base_test(const struct hi_bases *b, hi_node id);
+struct base_look {
+	const struct hi_bases *b;
+	base_test *test;
+	bool *has;    /* per chunk */
+	size_t first; /* chunk */
+};
+
+static void look_for_bases(void *arg, size_t task, unsigned worker)
+{
+	struct base_look *look = arg;
+	size_t chunk = look->first + task;
+	struct base_memo memo = {};
+	struct hi_bases mine = *look->b; /* with a memo of this thread */
+	hi_node id = (hi_node)(chunk << HI_CHUNK_SHIFT);
+	hi_node left = mine.typing->objects->count - id;
+	hi_node end = id + (left < HI_CHUNK_NODES ? left : HI_CHUNK_NODES);
+
+	(void)worker;
+	mine.memo = &memo;
+	while (id < end && !look->test(&mine, id))
+		id++;
+	look->has[chunk] = id < end;
+}
+
+static size_t count_base_chunks(const struct hi_bases *b)
+{
+	return ((size_t)b->typing->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+}
+
+/* Which chunks from `first` on have such a block? To be freed; those before it count as
+ * without any. NULL: out of memory. */
+static bool *find_base_chunks(struct hi_bases *b, size_t first, base_test *test)
+{
+	size_t n = count_base_chunks(b);
+	bool *has = hi_calloc(n + 1, sizeof(*has));
+	struct base_look look = {.b = b, .test = test, .has = has, .first = first};
+
+	if (!has)
+		b->no_memory = true;
+	else if (first < n)
+		hi_parallel(b->typing->threads, n - first, look_for_bases, &look);
+	return has;
+}
+
+/* The next id of such a chunk, from `id` on; or the number of objects. */
+static inline uint64_t skip_base_chunks(const struct hi_bases *b, const bool *has,
+					uint64_t id)
+{
+	uint64_t count = b->typing->objects->count;
+
+	while (id < count && !has[id >> HI_CHUNK_SHIFT])
+		id = ((id >> HI_CHUNK_SHIFT) + 1) << HI_CHUNK_SHIFT;
+	return id < count ? id : count;
+}
+
 /* ---- pairs ---- */
 
 static int compare_pairs(const void *x, const void *y)
@@ -314,13 +378,34 @@ static void add_pair(struct hi_bases *b, uint32_t layout, uint64_t usable)
 		b->largest = usable;
 }
 
-static bool add_pairs(struct hi_bases *b)
+/* base_test */
+static bool is_new_pair(const struct hi_bases *b, hi_node id)
 {
-	size_t before = b->pairs.count;
+	uint32_t layout = base_of_block(b, id);
+	uint64_t usable, key, value;
+	size_t i;
+
+	if (!layout)
+		return false;
+	usable = hi_object_usable(b->typing->objects, id);
+	key = (uint64_t)layout << 32 | (uint32_t)usable;
+	i = index_of_pair(key);
+	if (b->memo->pairs[i].layout_usable == key && !(usable >> 32))
+		return false;
+	if (!hi_table_get(&b->known, (uint64_t)layout << 13 | usable, &value))
+		return true;
+	b->memo->pairs[i].layout_usable = key; /* its pair does not matter here */
+	return false;
+}
+
+static void add_pairs_of_chunk(struct hi_bases *b, size_t chunk)
+{
 	const struct hi_objects *objects = b->typing->objects;
+	hi_node id = (hi_node)(chunk << HI_CHUNK_SHIFT), left = objects->count - id;
+	hi_node end = id + (left < HI_CHUNK_NODES ? left : HI_CHUNK_NODES);
 	uint64_t seen[1 << MEMO_BITS] = {};
 
-	for (hi_node id = 0; id < objects->count && !b->no_memory; id++) {
+	for (; id < end && !b->no_memory; id++) {
 		uint32_t layout = base_of_block(b, id);
 		uint64_t usable = layout ? hi_object_usable(objects, id) : 0;
 		uint64_t key = (uint64_t)layout << 32 | (uint32_t)usable;
@@ -331,6 +416,20 @@ static bool add_pairs(struct hi_bases *b)
 		*entry = key;
 		add_pair(b, layout, usable);
 	}
+}
+
+/* The first chunk has most of them. */
+static bool add_pairs(struct hi_bases *b)
+{
+	size_t before = b->pairs.count, n = count_base_chunks(b);
+	HI_GUARD(free) bool *has = NULL;
+
+	if (n)
+		add_pairs_of_chunk(b, 0);
+	has = find_base_chunks(b, 1, is_new_pair);
+	for (size_t k = 1; has && k < n; k++)
+		if (has[k])
+			add_pairs_of_chunk(b, k);
 	return b->pairs.count > before;
 }
 
@@ -704,20 +803,40 @@ static void list_voters(struct hi_bases *b)
 	hi_table_free(&derived);
 }
 
+/* The pair of the block if records begin with it, else NOT_FOUND. */
+static inline uint32_t pair_with_derived(const struct hi_bases *b, hi_node id,
+					 uint32_t layout)
+{
+	uint32_t pair =
+		layout ? find_pair(b, layout, hi_object_usable(b->typing->objects, id))
+		       : NOT_FOUND;
+
+	return pair == NOT_FOUND || !b->pairs.items[pair].n_derived ||
+			       b->pairs.items[pair].too_many
+		       ? NOT_FOUND
+		       : pair;
+}
+
+/* base_test */
+static bool has_derived(const struct hi_bases *b, hi_node id)
+{
+	return pair_with_derived(b, id, base_of_block(b, id)) != NOT_FOUND;
+}
+
 /* Blocks of the pairs that records begin with. */
 static void list_blocks(struct hi_bases *b)
 {
-	const struct hi_objects *objects = b->typing->objects;
+	HI_GUARD(free) bool *has = find_base_chunks(b, 0, has_derived);
+	uint64_t count = b->typing->objects->count;
 
 	b->blocks.count = 0;
-	for (hi_node id = 0; id < objects->count && !b->no_memory; id++) {
-		uint32_t layout = base_of_block(b, id), pair;
+	for (uint64_t i = 0; !b->no_memory && (i = skip_base_chunks(b, has, i)) < count;
+	     i++) {
+		hi_node id = (hi_node)i;
+		uint32_t layout = base_of_block(b, id);
+		uint32_t pair = pair_with_derived(b, id, layout);
 
-		if (!layout)
-			continue;
-		pair = find_pair(b, layout, hi_object_usable(objects, id));
-		if (pair == NOT_FOUND || b->blocks.count == MAX_BLOCKS ||
-		    !b->pairs.items[pair].n_derived || b->pairs.items[pair].too_many)
+		if (pair == NOT_FOUND || b->blocks.count == MAX_BLOCKS)
 			continue;
 		if (!hi_vector_push(&b->blocks,
 				    ((struct base_block){layout, pair, 0, id})))
@@ -1171,11 +1290,34 @@ static void grade_key(uint32_t *key, enum hi_evidence evidence)
 	       (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT;
 }
 
+/* base_test: may hi_bases_mark change its evidence? */
+static bool may_be_marked(const struct hi_bases *b, hi_node id)
+{
+	uint32_t key = b->typing->objects->type[id], layout, pair;
+
+	if (!(key & HI_KEY_LAYOUT) || (key & HI_KEY_SETTLED) ||
+	    evidence_of_key(key) != HI_EVIDENCE_POINTER)
+		return false;
+	if ((key & HI_KEY_ARRAY) && may_begin_record(layout_at(b, key & HI_KEY_LAYOUT)))
+		return true;
+	layout = base_of_block(b, id);
+	if (!layout)
+		return false;
+	pair = find_pair(b, layout, hi_object_usable(b->typing->objects, id));
+	return pair != NOT_FOUND &&
+	       (b->pairs.items[pair].n_derived || b->pairs.items[pair].too_many);
+}
+
 void hi_bases_mark(struct hi_bases *b)
 {
 	struct hi_typing *typing = b->typing;
+	HI_GUARD(free) bool *has = find_base_chunks(b, 0, may_be_marked);
+	uint64_t count = typing->objects->count;
 
-	for (hi_node id = 0; id < typing->objects->count; id++) {
+	b->s->workers[0]->no_memory |= !has;
+	for (uint64_t i = 0; has && (i = skip_base_chunks(b, has, i)) < count; i++) {
+		hi_node id = (hi_node)i;
+
 		if (evidence_of_key(typing->objects->type[id]) != HI_EVIDENCE_POINTER)
 			continue;
 		if (is_array_by_size(b, id))

@@ -16,6 +16,13 @@
 #include "base/table.h"
 #include "base/vector.h"
 
+/* GCC makes vectors of branch-free passes at -O3 only. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HI_VECTORS __attribute__((optimize("O3")))
+#else
+#define HI_VECTORS
+#endif
+
 enum { EXACT_SIZES = 512, BATCH = 32, AHEAD = 16 };
 
 /* What one type of the graph stands for. */
@@ -28,6 +35,7 @@ struct combination {
 
 struct naming {
 	struct hi_objects *objects;
+	bool *is_tagged; /* per chunk: some object in it has a tag */
 	struct hi_graph_builder *builder;
 	hi_field_label_fn *label;
 	void *arg;
@@ -91,6 +99,66 @@ static int compare_label_texts(const void *a, const void *b, void *arg)
 	if (order == 0)
 		order = strcmp(text_or_empty(x->field), text_or_empty(y->field));
 	return order ? order : strcmp(text_or_empty(x->module), text_or_empty(y->module));
+}
+
+HI_VECTORS
+bool hi_types_have_any(const uint32_t *type, size_t n, uint32_t bits)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= type[i];
+	return all & bits;
+}
+
+static size_t count_label_chunks(const struct naming *n)
+{
+	return ((size_t)n->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+}
+
+static hi_node end_of_chunk(const struct naming *n, size_t chunk)
+{
+	size_t end = (chunk + 1) << HI_CHUNK_SHIFT;
+
+	return end < n->objects->count ? (hi_node)end : n->objects->count;
+}
+
+/* Most chunks of a typed heap have no tag at all. */
+static enum hi_status find_tagged_chunks(struct naming *n, struct hi_error *err)
+{
+	size_t n_chunks = count_label_chunks(n);
+
+	if (!n->is_tagged)
+		n->is_tagged = hi_calloc(n_chunks + 1, sizeof(*n->is_tagged));
+	if (!n->is_tagged)
+		return hi_fail_memory(err, "names by field");
+	for (size_t k = 0; k < n_chunks; k++) {
+		hi_node first = (hi_node)(k << HI_CHUNK_SHIFT);
+
+		n->is_tagged[k] =
+			hi_types_have_any(n->objects->type + first,
+					  end_of_chunk(n, k) - first, HI_FIELD_LABEL_TAG);
+	}
+	return HI_OK;
+}
+
+/* The next object with a tag from *at on, and one past it in *at. */
+static bool next_tagged(const struct naming *n, hi_node *at, hi_node *ret)
+{
+	const uint32_t *type = n->objects->type;
+
+	while (*at < n->objects->count) {
+		size_t chunk = *at >> HI_CHUNK_SHIFT;
+		hi_node end = end_of_chunk(n, chunk);
+
+		for (; n->is_tagged[chunk] && *at < end; (*at)++)
+			if (type[*at] & HI_FIELD_LABEL_TAG) {
+				*ret = (*at)++;
+				return true;
+			}
+		*at = end;
+	}
+	return false;
 }
 
 static enum hi_status rank_labels(struct naming *n, struct hi_error *err)
@@ -167,13 +235,13 @@ static enum hi_status propagate_labels(struct naming *n, struct hi_error *err)
 	size_t size = (size_t)n->objects->count * sizeof(hi_node);
 	struct queue queue = {.nodes = hi_pages_alloc(size)};
 	struct batch batch = {};
+	hi_node at = 0, id;
 
 	if (!queue.nodes && size)
 		return hi_fail_memory(err, "names by field");
-	for (hi_node i = 0; i < n->objects->count; i++) {
-		if ((type[i] & (HI_FIELD_LABEL_TAG | HI_FIELD_LABEL_INDIRECT)) ==
-		    HI_FIELD_LABEL_TAG)
-			batch.nodes[batch.count++] = i;
+	while (next_tagged(n, &at, &id)) {
+		if (!(type[id] & HI_FIELD_LABEL_INDIRECT))
+			batch.nodes[batch.count++] = id;
 		if (batch.count == BATCH)
 			propagate_from(n, &queue, &batch);
 	}
@@ -221,20 +289,17 @@ static enum hi_status find_combination(struct naming *n, hi_node id, uint32_t *n
 /* The column holds tagged numbers of combinations from here. */
 static enum hi_status find_combinations(struct naming *n, struct hi_error *err)
 {
-	uint32_t *type = n->objects->type;
+	enum hi_status status = find_tagged_chunks(n, err);
+	hi_node at = 0, i;
 
-	for (hi_node i = 0; i < n->objects->count; i++) {
+	while (status == HI_OK && next_tagged(n, &at, &i)) {
 		uint32_t number = 0;
-		enum hi_status status;
 
-		if (!(type[i] & HI_FIELD_LABEL_TAG))
-			continue;
 		status = find_combination(n, i, &number, err);
-		if (status != HI_OK)
-			return status;
-		type[i] = HI_FIELD_LABEL_TAG | number;
+		if (status == HI_OK)
+			n->objects->type[i] = HI_FIELD_LABEL_TAG | number;
 	}
-	return HI_OK;
+	return status;
 }
 
 static int compare_combination_names(const void *a, const void *b)
@@ -299,13 +364,13 @@ static enum hi_status name_objects(struct naming *n, struct hi_error *err)
 	uint32_t *types = hi_calloc(n->found.count + 1, sizeof(*types));
 	uint32_t *type = n->objects->type;
 	enum hi_status status = HI_OK;
+	hi_node at = 0, i;
 
 	if (!types)
 		return hi_fail_memory(err, "names by field");
 	status = add_field_types(n, types, err);
-	for (hi_node i = 0; i < n->objects->count && status == HI_OK; i++)
-		if (type[i] & HI_FIELD_LABEL_TAG)
-			type[i] = types[type[i] & ~HI_FIELD_LABEL_TAG];
+	while (status == HI_OK && next_tagged(n, &at, &i))
+		type[i] = types[type[i] & ~HI_FIELD_LABEL_TAG];
 	return status;
 }
 
@@ -313,14 +378,12 @@ static enum hi_status name_objects(struct naming *n, struct hi_error *err)
 
 static enum hi_status check_label_tags(const struct naming *n, struct hi_error *err)
 {
-	for (hi_node i = 0; i < n->objects->count; i++) {
-		uint32_t type = n->objects->type[i];
+	hi_node at = 0, i;
 
-		if (type & HI_FIELD_LABEL_TAG &&
-		    (type & ~HI_FIELD_LABEL_TAG) - 1 >= n->n_labels)
+	while (next_tagged(n, &at, &i))
+		if ((n->objects->type[i] & ~HI_FIELD_LABEL_TAG) - 1 >= n->n_labels)
 			return hi_fail(err, HI_USAGE, 0, "object %u has an unknown label",
 				       i);
-	}
 	return HI_OK;
 }
 
@@ -328,6 +391,7 @@ static void naming_deinit(struct naming *n)
 {
 	free(n->rank);
 	free(n->of_rank);
+	free(n->is_tagged);
 	hi_table_free(&n->numbers);
 	hi_vector_free(&n->found);
 	hi_arena_free(&n->strings);
@@ -346,7 +410,9 @@ enum hi_status hi_field_names_apply(struct hi_objects *objects,
 
 	if (n_labels > HI_FIELD_LABEL_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "too many fields lead to unknown data");
-	status = check_label_tags(&n, err);
+	status = find_tagged_chunks(&n, err);
+	if (status == HI_OK)
+		status = check_label_tags(&n, err);
 	if (status == HI_OK)
 		status = rank_labels(&n, err);
 	if (status == HI_OK)

@@ -59,4 +59,7 @@ uint64_t hi_size_class(uint64_t usable);
 /* "48 B", "≤ 4 KiB"; out needs 32 bytes. Returns out. */
 char *hi_size_class_text(char out[32], uint64_t size_class);
 
+/* Has any of n entries of a type column one of these bits? */
+bool hi_types_have_any(const uint32_t *type, size_t n, uint32_t bits);
+
 #endif

@@ -399,14 +399,13 @@ static uint64_t largest_tight(const struct hi_typing *typing, uint32_t key)
 	return hi_fit_usable(&typing->layouts->sizes, layout->size);
 }
 
-/* A block that has more room than its type needs. */
-static inline const struct hi_type *loose_type(const struct containment *c, hi_node id)
+/* A block that has more room than its type needs. table: of this thread. */
+static inline const struct hi_type *loose_type(const struct hi_typing *typing,
+					       struct tight *table, hi_node id)
 {
-	const struct hi_typing *typing = c->propagation->typing;
 	uint32_t key = typing->objects->type[id] &
 		       (HI_KEY_LAYOUT | HI_KEY_ARRAY | HI_KEY_SETTLED);
-	struct tight *tight =
-		&c->tight[(key ^ key >> TIGHT_BITS) & ((1 << TIGHT_BITS) - 1)];
+	struct tight *tight = &table[(key ^ key >> TIGHT_BITS) & ((1 << TIGHT_BITS) - 1)];
 
 	if (!(key & HI_KEY_LAYOUT) || (key & (HI_KEY_ARRAY | HI_KEY_SETTLED)))
 		return NULL;
@@ -417,15 +416,46 @@ static inline const struct hi_type *loose_type(const struct containment *c, hi_n
 	return hi_layouts_get(typing->layouts, key)->type;
 }
 
-/* False: there are none. */
-static bool needs_of_loose(struct containment *c)
+struct loose_search {
+	const struct hi_typing *typing;
+	_Atomic bool found;
+};
+
+static void search_loose(void *arg, size_t task, unsigned worker)
+{
+	struct loose_search *s = arg;
+	hi_node id = (hi_node)task << HI_CHUNK_SHIFT,
+		left = s->typing->objects->count - id;
+	hi_node end = id + (left < HI_CHUNK_NODES ? left : HI_CHUNK_NODES);
+	struct tight tight[1 << TIGHT_BITS] = {};
+
+	(void)worker;
+	while (id < end && !loose_type(s->typing, tight, id))
+		id++;
+	if (id < end)
+		s->found = true;
+}
+
+/* Is any block loose? Mostly none is, and then one look by all threads is enough. */
+static bool has_loose(const struct hi_typing *typing)
+{
+	struct loose_search s = {.typing = typing};
+
+	hi_parallel(typing->threads,
+		    ((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >>
+			    HI_CHUNK_SHIFT,
+		    search_loose, &s);
+	return s.found;
+}
+
+static void needs_of_loose(struct containment *c)
 {
 	const struct hi_typing *typing = c->propagation->typing;
 	const struct hi_type *last = NULL;
 	uint64_t last_usable = 0;
 
 	for (hi_node id = 0; id < typing->objects->count; id++) {
-		const struct hi_type *type = loose_type(c, id);
+		const struct hi_type *type = loose_type(typing, c->tight, id);
 		uint64_t usable = type ? hi_object_usable(typing->objects, id) : 0;
 
 		if (!type || (type == last && usable == last_usable))
@@ -436,7 +466,6 @@ static bool needs_of_loose(struct containment *c)
 		if (c->needs.count == MAX_NEEDS)
 			sort_needs(c);
 	}
-	return last;
 }
 
 /* No record begins with this one and fits: then the block is an array of it, if
@@ -465,11 +494,12 @@ static bool contain_loose(struct containment *c)
 	const struct hi_typing *typing = c->propagation->typing;
 	bool any = false;
 
-	if (!needs_of_loose(c))
+	if (!has_loose(typing))
 		return false;
+	needs_of_loose(c);
 	(void)search_records(c);
 	for (hi_node id = 0; id < typing->objects->count; id++) {
-		const struct hi_type *type = loose_type(c, id);
+		const struct hi_type *type = loose_type(typing, c->tight, id);
 		struct need *need;
 
 		if (!type)

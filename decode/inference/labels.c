@@ -280,15 +280,44 @@ static void label_from_roots(struct hi_labels *l)
 	}
 }
 
+enum { STEP = 1 << 12 };
+
+/* Moves *first to the next few objects of which one or more have labels: how many; 0:
+ * there are none. */
+static hi_node next_labelled(const struct hi_objects *objects, hi_node *first)
+{
+	while (*first < objects->count) {
+		hi_node left = objects->count - *first, n = left < STEP ? left : STEP;
+
+		if (hi_types_have_any(objects->type + *first, n, HI_KEY_LABEL))
+			return n;
+		*first += n;
+	}
+	return 0;
+}
+
+static void number_labels(struct hi_objects *objects, const uint32_t *dense)
+{
+	hi_node first = 0, n;
+
+	for (; (n = next_labelled(objects, &first)) > 0; first += n)
+		for (hi_node i = first; i < first + n; i++)
+			if (objects->type[i] & HI_KEY_LABEL)
+				objects->type[i] = hi_field_label_tag(
+					dense[objects->type[i] & HI_KEY_LABEL_ID]);
+}
+
 /* Those that some object has, counted from 1: *dense by label, texts by number. */
 static enum hi_status compose_used(struct hi_labels *l, uint32_t *dense,
 				   struct used_labels *texts, struct hi_error *err)
 {
 	const struct hi_objects *objects = l->typing->objects;
+	hi_node first = 0, n;
 
-	for (hi_node i = 0; i < objects->count; i++)
-		if (objects->type[i] & HI_KEY_LABEL)
-			dense[objects->type[i] & HI_KEY_LABEL_ID] = 1;
+	for (; (n = next_labelled(objects, &first)) > 0; first += n)
+		for (hi_node i = first; i < first + n; i++)
+			if (objects->type[i] & HI_KEY_LABEL)
+				dense[objects->type[i] & HI_KEY_LABEL_ID] = 1;
 	for (uint32_t id = 1; id < l->end; id++) {
 		if (!dense[id])
 			continue;
@@ -319,10 +348,8 @@ enum hi_status hi_labels_apply(struct hi_labels *l, struct hi_graph_builder *b,
 		return hi_fail_memory(err, "labels");
 	label_from_roots(l);
 	status = compose_used(l, dense, &texts, err);
-	for (hi_node i = 0; i < objects->count && status == HI_OK; i++)
-		if (objects->type[i] & HI_KEY_LABEL)
-			objects->type[i] = hi_field_label_tag(
-				dense[objects->type[i] & HI_KEY_LABEL_ID]);
+	if (status == HI_OK)
+		number_labels(objects, dense);
 	if (status == HI_OK)
 		status = hi_field_names_apply(objects, b, label_by_number, &texts,
 					      (uint32_t)texts.count, err);

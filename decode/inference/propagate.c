@@ -588,6 +588,7 @@ static bool create_workers(struct hi_propagation *s)
 		w->walker.arg = w;
 		w->walker.words = take_words;
 		w->walker.reference = follow_rule_reference;
+		w->walker.applier.types_only = true;
 		set_bounds(s, w);
 	}
 	return true;
