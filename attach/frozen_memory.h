@@ -71,7 +71,7 @@ enum hi_status hi_frozen_seal(struct hi_frozen *frozen, struct hi_pages *pages,
  * nothing has changed, or only some of them were packed. */
 enum hi_status hi_frozen_pack(struct hi_frozen *frozen, uint64_t least,
 			      struct hi_error *err);
-/* Of all that was packed; zeros: nothing was. */
+/* The figures of all its blocks; zeros: none was packed. */
 struct hi_packed_stats hi_frozen_packed(const struct hi_frozen *frozen);
 /* Bytes of [start, end) that were present; partial pages count in part. */
 uint64_t hi_frozen_resident(const struct hi_frozen *frozen, uint64_t start, uint64_t end);

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 
-/* Of a block as much may be unpacked at once as is an eighth of it. */
+/* The part of a block that may be unpacked at once. */
 enum { BUDGET_SHARE = 8 };
 
 struct held_ranges HI_VECTOR(struct hi_pager_range);
@@ -18,7 +18,7 @@ static bool is_in_block(const struct hi_frozen_block *block, const unsigned char
 	return at >= pages && at - pages < block->size;
 }
 
-/* What is held of a span, where it is in this process. */
+/* The held parts of a span, where they are in this process. */
 static bool list_held_of_span(const struct hi_frozen *frozen,
 			      const struct hi_frozen_span *span, struct held_ranges *ret)
 {
@@ -54,7 +54,7 @@ static bool list_held_of_block(const struct hi_frozen *frozen,
 	return true;
 }
 
-/* Of a page that is cut (a mapping of a file may end anywhere) all is kept. */
+/* A page that is cut (a mapping of a file may end anywhere) is kept as a whole. */
 static uint64_t round_to_pages(struct held_ranges *ranges)
 {
 	uint64_t sum = 0;

@@ -207,10 +207,10 @@ enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_threa
 				   struct hi_error *err);
 /*
  * For an image of which little is read from now on: compresses its memory and gives it
- * back, if it holds so many bytes at least. Threads may be reading it. What is read later is
- * unpacked, and hi_image_check() fails if it could not be. HI_UNSUPPORTED: it stays as it
- * is: it is small, or not this process's own memory, or there is no userfaultfd. Other
- * failures leave some of it as it is.
+ * back, if it holds so many bytes at least. Threads may be reading it. Later reads unpack
+ * it again, and hi_image_check() fails if that could not be done. HI_UNSUPPORTED: it stays
+ * as it is: it is small, or not this process's own memory, or there is no userfaultfd.
+ * Other failures leave some of it as it is.
  */
 enum hi_status hi_image_pack(struct hi_image *image, uint64_t least,
 			     struct hi_error *err);

@@ -14,13 +14,13 @@
  * Note [Packing]
  *
  * The area is cut as the pager cuts it, into blocks at whole multiples of HI_PAGER_BLOCK;
- * each block that has contents is packed by itself (word_pack.h). Blocks are given back by strides,
- * as large as a huge page: of one that is given back in part, the kernel keeps all of it
- * for a while.
+ * each block that has contents is packed by itself (word_pack.h). Blocks are given back by
+ * strides, as large as a huge page: of one that is given back in part, the kernel keeps all
+ * of it for a while.
  *
  * The pager watches the area before the first stride is given back, so that threads may
- * read all the time. What is not packed (memory ran out, the data does not shrink) stays
- * where it is.
+ * read all the time. A block that is not packed (memory ran out, its data does not shrink)
+ * stays where it is.
  */
 enum { BLOCK = HI_PAGER_BLOCK, STRIDE = 2 << 20, CHUNK = 4 << 20 };
 
@@ -65,7 +65,7 @@ static size_t block_size(const struct hi_packed *p, size_t block)
 	return (end < area_end ? end : area_end) - (uintptr_t)block_begin(p, block);
 }
 
-static size_t block_of(const struct hi_packed *p, uintptr_t host)
+static size_t packed_block_at(const struct hi_packed *p, uintptr_t host)
 {
 	return host / BLOCK - p->first;
 }
@@ -88,7 +88,7 @@ static bool have_room(struct hi_packed *p)
 	return false;
 }
 
-static bool pack_block(struct hi_packed *p, size_t block)
+static bool pack_one_block(struct hi_packed *p, size_t block)
 {
 	const unsigned char *from = block_begin(p, block);
 	size_t size = block_size(p, block), n;
@@ -122,7 +122,7 @@ static void give_back(struct hi_packed *p, size_t first, size_t end)
 					    block_size(p, end - 1) - from));
 }
 
-static bool is_worth_it(const struct hi_packed *p)
+static bool is_packing_worth_it(const struct hi_packed *p)
 {
 	return p->stats.packed < TRIED ||
 	       p->stats.stored < p->stats.packed / WORTH_DENOMINATOR * WORTH_NUMERATOR;
@@ -132,15 +132,15 @@ static bool is_worth_it(const struct hi_packed *p)
  * not given back before all that is in it was. */
 static bool pack_range(struct hi_packed *p, const struct hi_pager_range *range)
 {
-	size_t block = block_of(p, (uintptr_t)range->host), given = block;
-	size_t end = block_of(p, (uintptr_t)range->host + range->size - 1) + 1;
+	size_t block = packed_block_at(p, (uintptr_t)range->host), given = block;
+	size_t end = packed_block_at(p, (uintptr_t)range->host + range->size - 1) + 1;
 
 	for (; block < end; block++) {
 		if ((p->first + block) * BLOCK % STRIDE == 0) {
 			give_back(p, given, block);
 			given = block;
 		}
-		if (!is_worth_it(p) || !pack_block(p, block))
+		if (!is_packing_worth_it(p) || !pack_one_block(p, block))
 			break;
 	}
 	give_back(p, given, block);
@@ -169,7 +169,7 @@ static bool unpack_block(const struct hi_packed *p, size_t block, unsigned char 
 	return hi_word_unpack(piece->at, piece->size, to, size);
 }
 
-/* Of struct hi_pager_request; addresses are those of this process. */
+/* The read of struct hi_pager_request; addresses are those of this process. */
 static size_t read_packed(void *arg, uint64_t addr, void *to, size_t size)
 {
 	struct hi_packed *p = arg;
@@ -177,7 +177,7 @@ static size_t read_packed(void *arg, uint64_t addr, void *to, size_t size)
 	size_t done = 0;
 
 	while (done < size) {
-		size_t block = block_of(p, addr + done);
+		size_t block = packed_block_at(p, addr + done);
 		size_t skip = addr + done - (uintptr_t)block_begin(p, block);
 		size_t n = block_size(p, block) - skip;
 

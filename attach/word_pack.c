@@ -36,7 +36,7 @@ static unsigned hash_word(uint64_t word)
 	return (unsigned)(word * 0x9e3779b97f4a7c15 >> 56);
 }
 
-/* What of a block is not in its tags; each with room for one more. */
+/* A block without its tags; each with room for one more. */
 struct streams {
 	size_t n_indices, n_low, n_raw;
 	uint64_t raw[WORDS + 1];
@@ -93,7 +93,7 @@ size_t hi_word_pack(const void *from, size_t size, unsigned char *to)
 	return (size_t)(at - to);
 }
 
-/* Where the rest of each stream is. */
+/* The rest of each stream. */
 struct reader {
 	const unsigned char *indices, *low, *raw;
 	const unsigned char *indices_end, *low_end, *end;

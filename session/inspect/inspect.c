@@ -41,9 +41,9 @@ static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_e
  */
 enum step {
 	STEP_LEAK_NAMES,
-	STEP_DOMINATORS,
 	STEP_LEDGER,
 	STEP_PACK,
+	STEP_DOMINATORS,
 	STEP_RESTRICT,
 	STEP_SHOWN,
 	STEP_LEAK_ROOTS,
@@ -150,9 +150,11 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 	};
 	const struct hi_step steps[STEPS] = {
 		[STEP_LEAK_NAMES] = {"names of leaks", run_leak_names, 0, has_leaks},
-		[STEP_DOMINATORS] = {"dominators", run_dominators, 0, has_dominators},
 		[STEP_LEDGER] = {"ledger", run_ledger, NAMES, wanted & HI_WANT_LEDGER},
 		[STEP_PACK] = {"packing the image", pack_image, NAMES | LEDGER, packs},
+		/* They take memory as fast as the image gives it back, and no faster. */
+		[STEP_DOMINATORS] = {"dominators", run_dominators,
+				     packs ? NAMES | LEDGER : 0, has_dominators},
 		[STEP_RESTRICT] = {NULL, hi_naming_restrict, DOMINATORS * (threads == 1),
 				   !is_more},
 		[STEP_SHOWN] = {NULL, hi_kept_shown_dominators, DOMINATORS | RESTRICT,

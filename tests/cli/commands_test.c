@@ -9,6 +9,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/schema.h"
+#include "tests/support/snapshots.h"
 #include "tests/support/stopping.h"
 
 /* fixtures/leaky_service.c, with these arguments. */
@@ -415,6 +416,35 @@ HI_TEST_SCENARIO(commands, the_number_of_threads_changes_nothing)
 							  "--threads", "4"))));
 	HI_ASSERT(json_equal(one, timeless(hi_heapinspect("--pid", pid, "--json", "--all",
 							  "--threads", "1"))));
+}
+
+/* A file is written of an image that is not packed. */
+HI_TEST_SCENARIO(commands, a_large_image_is_packed_and_that_changes_nothing)
+{
+	static const char *const parts[] = {"types", "roots", "leaks", "suspects",
+					    "lesser_suspects"};
+	struct hi_fixture *fx = hi_fixture_start("bench_shop", "1500000", NULL);
+	char pid[16], file[512];
+	json_t *one, *stored;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	snprintf(file, sizeof(file), "%s/shop.hisnap", snapshot_directory());
+	c = hi_heapinspect("--pid", pid, "--json", "--threads", "1", "-v");
+	HI_ASSERT_MSG(strstr(c->err, "packing the image"), "%s", c->err);
+	one = timeless(c);
+	for (unsigned i = 0; i < 2; i++)
+		HI_ASSERT(json_equal(
+			one, timeless(hi_heapinspect("--pid", pid, "--json", "--threads",
+						     i ? "8" : "2"))));
+	HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", pid, "-o", file)->exit_code);
+	stored = timeless(hi_heapinspect(file, "--json"));
+	HI_ASSERT(doc_size(one, "suspects") > 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		HI_ASSERT_MSG(json_equal(json_object_get(one, parts[i]),
+					 json_object_get(stored, parts[i])),
+			      "%s", parts[i]);
 }
 
 HI_TEST_SCENARIO(commands, strict_ends_with_4_when_the_heap_is_damaged)
