@@ -151,6 +151,7 @@ struct hi_text_ops {
 	enum hi_status (*read_edge_texts)(struct hi_edge_text_reader *reader,
 					  hi_node node, const char **texts,
 					  struct hi_error *err);
+	/* The same as names; keys of elements may be left out. */
 	enum hi_status (*read_edge_names)(struct hi_edge_text_reader *reader,
 					  unsigned worker, hi_node node,
 					  struct hi_edge_name *names,

@@ -21,9 +21,16 @@ static bool is_member_char(char c)
 	       (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 128;
 }
 
-/* Behind the bracket that closes the one at text; a string inside may have brackets. */
+/* "[" of an index or the key of a map, "{" of the key of a set. */
+static bool begins_index(char c)
+{
+	return c == '[' || c == '{';
+}
+
+/* After the bracket that closes the one at text; a string inside may have brackets. */
 static const char *skip_index(const char *text)
 {
+	char open = *text, close = open == '{' ? '}' : ']';
 	unsigned depth = 0;
 	char quote = 0;
 
@@ -35,9 +42,9 @@ static const char *skip_index(const char *text)
 				quote = 0;
 		} else if (*text == '"' || *text == '\'') {
 			quote = *text;
-		} else if (*text == '[') {
+		} else if (*text == open) {
 			depth++;
-		} else if (*text == ']' && --depth == 0) {
+		} else if (*text == close && --depth == 0) {
 			return text + 1;
 		}
 	}
@@ -71,10 +78,13 @@ static size_t shorten_field(const char *text, bool keep_indices, char *out_text,
 	while (*text) {
 		size_t arrow = measure_arrow(text), n = 0;
 
-		if (*text == '[') {
+		if (begins_index(*text)) {
 			const char *end = skip_index(text);
 
-			add_to_pattern(&out, keep_indices ? text : "[]",
+			add_to_pattern(&out,
+				       keep_indices   ? text
+				       : *text == '{' ? "{}"
+						      : "[]",
 				       keep_indices ? (size_t)(end - text) : 2);
 			text = end;
 			continue;
@@ -108,7 +118,7 @@ size_t hi_field_clean(const char *text, char *out, size_t size)
 
 bool hi_field_is_link(const char *text)
 {
-	return *text && !strchr(text, '[') && !strchr(text, '<');
+	return *text && !strpbrk(text, "[{<");
 }
 
 /* The length of "<element>" or "<key>" at text, which stand for indices; else 0. */
@@ -133,7 +143,8 @@ size_t hi_field_stem(const char *pattern)
 {
 	size_t n = strlen(pattern);
 
-	while (n > 2 && memcmp(pattern + n - 2, "[]", 2) == 0)
+	while (n > 2 && (memcmp(pattern + n - 2, "[]", 2) == 0 ||
+			 memcmp(pattern + n - 2, "{}", 2) == 0))
 		n -= 2;
 	return n;
 }

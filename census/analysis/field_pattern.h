@@ -11,7 +11,7 @@
 
 /*
  * Writes the pattern of a name into out (size >= 1; cut there): indices and keys are
- * empty, and members that only the C++ library names ("_M_impl", "__table_") are left
+ * empty ("[]", or "{}" for the elements of a set), and members that only the C++ library names ("_M_impl", "__table_") are left
  * out: "->index._M_h._M_before_begin._M_nxt" is "->index". The text is hostile. Returns
  * the length of out.
  */

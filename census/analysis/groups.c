@@ -209,7 +209,8 @@ static bool are_only_elements(const struct hi_grouping *gr, const struct hi_grou
 	const char *pattern = hi_grouping_pattern(gr, group->field);
 	size_t n = strlen(pattern);
 
-	return edged == group->tops && n >= 2 && strcmp(pattern + n - 2, "[]") == 0;
+	return edged == group->tops && n >= 2 &&
+	       (strcmp(pattern + n - 2, "[]") == 0 || strcmp(pattern + n - 2, "{}") == 0);
 }
 
 /* Note [Groups of siblings] */

@@ -41,8 +41,8 @@ struct hi_field_reader {
 			       struct hi_error *err);
 	void *arg;
 	/* Optional: the same as names, which live until the worker's next call. Several
-	 * threads call it at once, each as another worker, [0, workers). Keys of names
-	 * are the worker's own. */
+	 * threads call it at once, each as another worker, [0, workers). Their keys are
+	 * the worker's own; keys of elements may be empty ("[].name"). */
 	enum hi_status (*names)(void *arg, unsigned worker, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
 	unsigned workers; /* 0 is 1 */

@@ -75,7 +75,7 @@ static enum hi_status name_single(struct tree_making *m, struct hi_retained_node
 	enum hi_status status;
 
 	if (node->count != 1 || node->held == HI_NODE_NONE || !fields || !fields->read ||
-	    !strchr(node->label, '['))
+	    !strpbrk(node->label, "[{"))
 		return HI_OK;
 	edges = hi_graph_edges(m->grouping.graph, node->holder);
 	if (!hi_vector_reserve(&m->grouping.texts, edges.count))

@@ -41,6 +41,7 @@ struct known {
 	uint32_t key;
 	bool array;
 	struct hi_shown_element element; /* used: the text has a mark */
+	const char *keyless; /* then the same with an empty key in its place */
 };
 
 /*
@@ -55,6 +56,7 @@ struct hi_edge_labels {
 	struct known known[KNOWN];
 	struct hi_arena pool;
 	uint32_t n_keys;
+	bool leaves_keys; /* names are for patterns */
 	struct hi_typing *typing;
 	const struct hi_graph *graph;
 	struct hi_node_bytes place;
@@ -432,6 +434,17 @@ static struct known key_of_rest(const struct hi_edge_labels *l,
 	return key;
 }
 
+static const char *keep_without_key(struct hi_edge_labels *l, const char *text,
+				    const struct hi_shown_element *element)
+{
+	const char *mark = strchr(text, HI_SHOWN_MARK);
+
+	if (!mark)
+		return text;
+	return hi_arena_printf(&l->pool, "%.*s%s%s", (int)(mark - text), text,
+			       hi_shown_key_brackets(l->typing, element), mark + 1);
+}
+
 static __attribute__((noinline)) struct known *learn_rest(struct hi_edge_labels *l,
 							  struct known *k,
 							  const struct hi_reference *ref,
@@ -450,7 +463,10 @@ static __attribute__((noinline)) struct known *learn_rest(struct hi_edge_labels 
 	k->text = kept;
 	k->key = ++l->n_keys;
 	k->element = element;
-	return k;
+	k->keyless = kept;
+	if (element.used)
+		k->keyless = keep_without_key(l, kept, &element);
+	return k->keyless ? k : NULL;
 }
 
 /* The rest of a name in a record or an array of them; NULL: no memory. */
@@ -496,8 +512,8 @@ static const struct known *name_typed(struct hi_edge_labels *l,
 	if (!hi_reference_begin(&l->place, ref, name, &within))
 		return &none;
 	k = known_rest(l, ref, within);
-	if (k && !k->element.used) {
-		name->text = k->text;
+	if (k && (!k->element.used || l->leaves_keys)) {
+		name->text = k->keyless;
 		name->key = k->key;
 	}
 	return k;
@@ -507,7 +523,7 @@ static bool name_typed_target(struct hi_edge_labels *l, struct target *t)
 {
 	const struct known *k = name_typed(l, &t->best, &t->name);
 
-	return k && (!k->element.used || name_element(l, k, t));
+	return k && (!k->element.used || l->leaves_keys || name_element(l, k, t));
 }
 
 static void name_managed(struct hi_edge_labels *l, const struct hi_runtime_edge *edge,
@@ -684,6 +700,17 @@ enum hi_status hi_edge_names_of(struct hi_edge_labels *l, hi_node node,
 	l->text.count = 0;
 	l->base = 0;
 	return name_edges(l, node, edges, names) ? HI_OK : hi_fail_memory(err, "labels");
+}
+
+enum hi_status hi_edge_patterns_of(struct hi_edge_labels *l, hi_node node,
+				   struct hi_edge_name *names, struct hi_error *err)
+{
+	enum hi_status status;
+
+	l->leaves_keys = true;
+	status = hi_edge_names_of(l, node, names, err);
+	l->leaves_keys = false;
+	return status;
 }
 
 enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node, bool with_marks,

@@ -19,6 +19,9 @@ void hi_edge_labels_destroy(struct hi_edge_labels *labels);
 /* Fills in names[], one for each edge of the node. They live until the next call. */
 enum hi_status hi_edge_names_of(struct hi_edge_labels *labels, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
+/* The same for patterns of names: the keys of elements may be left out ("[].name"). */
+enum hi_status hi_edge_patterns_of(struct hi_edge_labels *labels, hi_node node,
+				   struct hi_edge_name *names, struct hi_error *err);
 /* The same as one text each; with_marks: as steps of paths (HI_EDGE_LINK). */
 enum hi_status hi_edge_labels_of(struct hi_edge_labels *labels, hi_node node,
 				 bool with_marks, const char **texts,

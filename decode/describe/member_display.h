@@ -45,6 +45,9 @@ bool hi_shown_read(const struct hi_typing *typing, uint64_t addr, void *buf,
  * are. False: it is no string, or its bytes are not there; then out has no use. */
 bool hi_shown_text_put(struct hi_typing *typing, hi_type_id type, uint64_t address,
 		       struct hi_out *out);
+/* Returns the brackets around the key: "[]", or "{}" of a set. */
+const char *hi_shown_key_brackets(const struct hi_typing *typing,
+				  const struct hi_shown_element *element);
 /* Appends text with the key in place of the mark. record: the address of what the path
  * began at. */
 void hi_shown_key_put(struct hi_typing *typing, const struct hi_shown_element *element,

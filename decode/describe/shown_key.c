@@ -331,6 +331,12 @@ static void put_element(struct hi_typing *typing, const struct hi_shown_element 
 	hi_out_add(out, element->of_set ? "{%s}" : "[%s]", text);
 }
 
+const char *hi_shown_key_brackets(const struct hi_typing *typing,
+				  const struct hi_shown_element *element)
+{
+	return element->of_set && !says_nothing(typing, element) ? "{}" : "[]";
+}
+
 bool hi_shown_text_put(struct hi_typing *typing, hi_type_id type, uint64_t address,
 		       struct hi_out *out)
 {

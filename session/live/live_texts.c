@@ -47,7 +47,7 @@ static enum hi_status read_image_edge_names(struct hi_edge_text_reader *reader,
 	if (!*labels)
 		status = hi_edge_labels_create(reader->in->decoders.typing,
 					       reader->in->graph, labels, err);
-	return status == HI_OK ? hi_edge_names_of(*labels, node, names, err) : status;
+	return status == HI_OK ? hi_edge_patterns_of(*labels, node, names, err) : status;
 }
 
 static enum hi_status list_image_fields(struct hi_inspection *in, hi_node node,

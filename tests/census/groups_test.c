@@ -28,6 +28,9 @@ HI_TEST(groups, patterns_leave_out_indices_and_the_members_of_libraries)
 	HI_ASSERT_STREQ(".__dict__", pattern_of(".__dict__"));
 	HI_ASSERT_STREQ(" +0x8", pattern_of(" +0x8"));
 	HI_ASSERT_STREQ("[]", pattern_of("[never closed"));
+	HI_ASSERT_STREQ("->names{}", pattern_of("->names{\"a}b\"}"));
+	HI_ASSERT_STREQ("[].first", pattern_of("[{1, 2}].first"));
+	HI_ASSERT_STREQ("{}", pattern_of("{[3]}"));
 	HI_ASSERT_STREQ("", pattern_of(""));
 }
 
@@ -61,6 +64,8 @@ HI_TEST(groups, containers_are_names_without_their_last_indices)
 	HI_ASSERT(hi_field_is_link("->next"));
 	HI_ASSERT(!hi_field_is_link("->next[1]"));
 	HI_ASSERT(!hi_field_is_link(""));
+	HI_ASSERT(!hi_field_is_link("{\"a\"}"));
+	HI_ASSERT_EQ(7, hi_field_stem("->names{}"));
 	HI_ASSERT(hi_field_is_part(".<keys>"));
 }
 
