@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/walk_internal.h"
 
 struct nearest_job {
 	const struct hi_graph *graph;
@@ -70,9 +71,12 @@ static void walk_by_distance(struct nearest_job *job, enum hi_root_rank rank)
 			    hi_bit(job->reach->any, g->first_root + i))
 				queue_nearest(job, g->first_root + i, i);
 	while (job->first < job->n) {
-		hi_node from = job->queue[job->first++];
+		hi_node from = job->queue[job->first];
 		struct hi_edges edges = hi_graph_edges(g, from);
 
+		hi_walk_look_ahead(g, job->queue + job->first, job->n - job->first,
+				   job->root_of);
+		job->first++;
 		for (uint32_t i = 0; i < edges.count; i++)
 			if (is_near_edge(job->reach, from, edges.to[i], edges.grade[i]))
 				queue_nearest(job, edges.to[i], job->root_of[from]);

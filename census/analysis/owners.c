@@ -24,6 +24,7 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "base/vector.h"
+#include "census/analysis/walk_internal.h"
 
 #define SET_MANY UINT32_MAX /* as a number of members */
 #define NO_TOP UINT32_MAX
@@ -88,7 +89,7 @@ static bool intern_set(struct owners_job *job, const struct owner_set *set, uint
 			*ret = (uint32_t)known;
 			return true;
 		}
-		key = (key + 1) >> 1;
+		key = (key + 1) & INT64_MAX;
 	}
 	*ret = (uint32_t)job->sets.count;
 	return hi_vector_push(&job->sets, *set) && hi_table_put(&job->set_ids, key, *ret);
@@ -257,6 +258,8 @@ static bool follow_top(struct owners_job *job, uint32_t index)
 		hi_node from = d->order[i];
 		struct hi_edges edges = hi_graph_edges(job->graph, from);
 
+		hi_walk_look_ahead(job->graph, &d->order[i], at + d->span[at] - i,
+				   job->top_of);
 		for (uint32_t e = 0; e < edges.count; e++)
 			if (is_followed(job->reach, from, edges.to[e], edges.grade[e]) &&
 			    !give_set(job, index, edges.to[e]))

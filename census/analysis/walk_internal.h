@@ -128,4 +128,30 @@ HI_INLINE bool hi_is_flow(const uint64_t *exact, bool from_exact, hi_node to,
 	return grade != HI_GRADE_WEAK;
 }
 
+/*
+ * For visits of nodes in an order that is known: next[0] is visited now, next[left - 1]
+ * last. Fetches the rows, the edges and the entries of their ends in a column by node, of
+ * nodes that are further and further ahead, so that their misses overlap.
+ */
+HI_INLINE void hi_walk_look_ahead(const struct hi_graph *g, const hi_node *next,
+				  size_t left, const uint32_t *column)
+{
+	enum { STEP = 8, FEW_EDGES = 8 };
+	struct hi_edges edges;
+
+	if (left > (size_t)3 * STEP && next[3 * STEP] < g->n_objects)
+		__builtin_prefetch(&g->chunks[next[3 * STEP] >> HI_CHUNK_SHIFT]
+					    .row[next[3 * STEP] & (HI_CHUNK_NODES - 1)]);
+	if (left > (size_t)2 * STEP) {
+		edges = hi_graph_edges(g, next[2 * STEP]);
+		__builtin_prefetch(edges.to);
+		__builtin_prefetch(edges.grade);
+	}
+	if (left > STEP) {
+		edges = hi_graph_edges(g, next[STEP]);
+		for (uint32_t i = 0; i < edges.count && i < FEW_EDGES; i++)
+			__builtin_prefetch(&column[edges.to[i]], 1);
+	}
+}
+
 #endif
