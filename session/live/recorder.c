@@ -49,6 +49,7 @@ struct hi_recorder {
 		uint64_t calls, bytes; /* that were counted before it */
 	} pauses;
 	uint64_t opened_ns, start_ns, end_ns;
+	struct hi_run_times at_opening;	       /* while calls are counted */
 	uint64_t stood_from_ns, stood_to_ns;   /* at the last stop */
 	struct hi_cpu_times at_start, at_stop; /* of the last stop */
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
@@ -970,8 +971,22 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 	if (status != HI_OK)
 		return status;
 	r->opened_ns = hi_clock_ns();
+	(void)hi_run_times_read(r->target->pid, &r->at_opening);
 	hi_event_source_count(r->source);
 	return HI_OK;
+}
+
+/* Threads that have ended in between take theirs with them: then it is not known. */
+static void measure_starvation(const struct hi_recorder *r,
+			       struct hi_allocation_rate *rate)
+{
+	struct hi_run_times now;
+
+	if (!hi_run_times_read(r->target->pid, &now) ||
+	    now.ran_ns < r->at_opening.ran_ns || now.waited_ns < r->at_opening.waited_ns)
+		return;
+	rate->ran_ns = now.ran_ns - r->at_opening.ran_ns;
+	rate->waited_ns = now.waited_ns - r->at_opening.waited_ns;
 }
 
 /* Of the functions that may be dropped, or of the others. */
@@ -980,6 +995,7 @@ static struct hi_allocation_rate counted_rate(const struct hi_recorder *r, bool 
 	struct hi_allocation_rate rate = {.time_ns = hi_clock_ns() - r->opened_ns};
 	struct hi_event_stats stats;
 
+	measure_starvation(r, &rate);
 	hi_recorder_stats(r, &stats);
 	for (size_t i = 0; i < stats.n_functions; i++) {
 		unsigned flags = r->functions.items[i].does.flags;

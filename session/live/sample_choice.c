@@ -26,6 +26,19 @@ double hi_allocation_rate_calls(const struct hi_allocation_rate *rate)
 		       : 0;
 }
 
+/* How much more often things happen where nothing waits for a processor. */
+static double factor_of_starvation(const struct hi_allocation_rate *rate)
+{
+	return rate->ran_ns ? ((double)rate->ran_ns + (double)rate->waited_ns) /
+				      (double)rate->ran_ns
+			    : 1;
+}
+
+double hi_allocation_rate_unstarved(const struct hi_allocation_rate *rate)
+{
+	return hi_allocation_rate_calls(rate) * factor_of_starvation(rate);
+}
+
 /* A malloc with its free has two. */
 double hi_sample_probes_cost(uint64_t calls, uint64_t time_ns)
 {
@@ -46,9 +59,11 @@ static uint64_t choose_distance(double bytes_a_second, double samples_a_second)
 struct hi_sample_choice hi_sample_choose(const struct hi_allocation_rate *rate)
 {
 	const struct hi_allocation_rate at_places = {.allocations = rate->at_places,
-						     .time_ns = rate->time_ns};
-	double calls = hi_allocation_rate_calls(rate);
-	double probes = (calls * trap_ns - hi_allocation_rate_calls(&at_places) *
+						     .time_ns = rate->time_ns,
+						     .ran_ns = rate->ran_ns,
+						     .waited_ns = rate->waited_ns};
+	double calls = hi_allocation_rate_unstarved(rate);
+	double probes = (calls * trap_ns - hi_allocation_rate_unstarved(&at_places) *
 						   (trap_ns - place_trap_ns)) *
 			1e-9;
 	double left = most_share - probes - calls * countdown_ns * 1e-9;
@@ -59,8 +74,9 @@ struct hi_sample_choice hi_sample_choose(const struct hi_allocation_rate *rate)
 		return choice;
 	if (left < least_share)
 		left = least_share;
-	choice.sample_bytes =
-		choose_distance((double)rate->bytes * HI_NS_PER_S / (double)rate->time_ns,
-				left / (record_ns * 1e-9));
+	choice.sample_bytes = choose_distance((double)rate->bytes * HI_NS_PER_S /
+						      (double)rate->time_ns *
+						      factor_of_starvation(rate),
+					      left / (record_ns * 1e-9));
 	return choice;
 }
