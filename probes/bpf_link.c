@@ -111,25 +111,32 @@ enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe
 		       : link_process(program, pid, uprobe, places, link_ret, err);
 }
 
-enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,
-				 struct hi_error *err)
+enum hi_status hi_bpf_link_own_site(int program, int *link_ret, struct hi_error *err)
 {
-	__u64 before = __atomic_load_n(hits, __ATOMIC_SEQ_CST);
 	const uint64_t cookie = HI_BPF_OWN_SITE;
 	struct hi_uprobe own = {.fd = -1};
-	HI_GUARD(close) int link = -1;
 	enum hi_status status = hi_own_site_prepare(&own, err);
 	const struct hi_bpf_places place = {
 		.count = 1, .offsets = &own.offset, .cookies = &cookie};
 
 	if (status == HI_OK)
-		status = link_process(program, getpid(), &own, &place, &link, err);
+		status = link_process(program, getpid(), &own, &place, link_ret, err);
+	hi_uprobe_release(&own);
+	return status;
+}
+
+enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,
+				 struct hi_error *err)
+{
+	__u64 before = __atomic_load_n(hits, __ATOMIC_SEQ_CST);
+	HI_GUARD(close) int link = -1;
+	enum hi_status status = hi_bpf_link_own_site(program, &link, err);
+
 	if (status == HI_OK)
 		status = hi_own_site_run(err);
 	if (status == HI_OK && __atomic_load_n(hits, __ATOMIC_SEQ_CST) != before + 1)
 		status = hi_fail(err, HI_UNSUPPORTED, 0,
 				 "uprobe_multi links of this kernel miss threads");
-	hi_uprobe_release(&own);
 	if (status == HI_OK)
 		*link_ret = hi_take_fd(link);
 	return status;

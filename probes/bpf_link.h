@@ -34,6 +34,8 @@ enum { HI_BPF_NOBODY = 0 };
 enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 				 uint64_t cookie, const struct hi_uprobe *uprobe,
 				 int *link_ret, struct hi_error *err);
+/* One uprobe_multi link of the program to HI_BPF_OWN_SITE in this process. */
+enum hi_status hi_bpf_link_own_site(int program, int *link_ret, struct hi_error *err);
 /*
  * Checks that hi_bpf_link_places sees every thread; the program counts in *hits the hits
  * of HI_BPF_OWN_SITE. HI_UNSUPPORTED: it does not. *link_ret is the link that was used,

@@ -76,7 +76,8 @@ struct pending {
 	__u64 old;	 /* the block that it was given; 0: none */
 	__u64 result;	 /* where the result goes */
 	__u64 has_begun; /* HI_EVENT_REALLOC_BEGIN was sent */
-	__u64 unused[2];
+	__u64 window;	 /* that saw the entry */
+	__u64 unused;
 };
 
 /* Hashes of stacks that were sent. A stack that another one has displaced is sent again.
@@ -252,7 +253,12 @@ static __always_inline int find_call(struct pt_regs *regs, int at_return,
 		__sync_fetch_and_add(&ret->shared->own_hits, 1);
 		return 0;
 	}
-	if (!*(volatile __u32 *)&ret->shared->running)
+	if (!*(volatile __u32 *)&ret->shared->running) {
+		if (ret->shared->window)
+			__sync_fetch_and_add(&ret->shared->late_hits, 1);
+		return 0;
+	}
+	if (is_window_over(ret->shared))
 		return 0;
 	ret->does = &given.functions[ret->cookie & (HI_BPF_EVENT_FUNCTIONS - 1)];
 	return is_target(ret->shared, &ret->tid);
@@ -267,12 +273,28 @@ static __always_inline int is_recorded(const struct call *call, __u64 addr)
 
 /* ---- calls ---- */
 
+/*
+ * Note [Calls of windows before]
+ *
+ * A call that returns after its window is over stays pending. In a later window a thread
+ * may return from a call of the same function at the same stack pointer whose entry no
+ * program saw, as it began before the window did. So what is pending has the number of
+ * its window, and counts in that alone. Without windows the number is 0.
+ */
+static __always_inline int is_of_window(const struct call *call,
+					const struct pending *pending)
+{
+	return pending->window == *(volatile __u64 *)&call->shared->window;
+}
+
 /* Is the call of regs made by the pending one? See Note [One call at a time]. */
 static __always_inline int is_made_by(const struct call *call,
 				      const struct pending *pending)
 {
 	__u64 trampoline = call->shared->trampoline, word = 0;
 
+	if (!is_of_window(call, pending))
+		return 0;
 	if (!trampoline)
 		return pending->sp > call->regs->rsp ||
 		       (pending->sp == call->regs->rsp &&
@@ -821,6 +843,7 @@ static __always_inline void begin_call(const struct call *call, struct pending *
 	pending->old = call->does->block ? argument_of(call->regs, call->does->block) : 0;
 	pending->result = result == HI_BPF_RETURNED ? 0 : argument_of(call->regs, result);
 	pending->has_begun = 0;
+	pending->window = call->shared->window;
 	pending->sp = call->regs->rsp;
 }
 
@@ -884,9 +907,9 @@ static __always_inline int enter_alloc(const struct call *call,
 		__sync_fetch_and_add(&counts->nested, 1);
 		return 0;
 	}
-	if (pending)
+	if (pending && is_of_window(call, pending))
 		__sync_fetch_and_add(&call->shared->abandoned, 1);
-	else
+	else if (!pending)
 		pending = take_pending(call->shared, call->does->family);
 	if (!pending)
 		return 0;
@@ -1007,7 +1030,7 @@ static __always_inline __u64 result_of(const struct call *call,
 static __always_inline int is_return_of(const struct call *call, struct pending *pending)
 {
 	if (pending->sp + 8 == call->regs->rsp)
-		return pending->function == call->cookie;
+		return pending->function == call->cookie && is_of_window(call, pending);
 	if (pending->sp + 8 < call->regs->rsp)
 		release_pending(pending);
 	return 0;

@@ -21,6 +21,13 @@
 #ifndef HI_PROBES_BPF_EVENTS_OLD_H
 #define HI_PROBES_BPF_EVENTS_OLD_H
 
+/* There are no windows on these kernels. */
+static __always_inline int is_window_over(const struct hi_bpf_events_shared *shared)
+{
+	(void)shared;
+	return 0;
+}
+
 /* ---- calls ---- */
 
 struct {

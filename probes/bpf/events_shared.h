@@ -118,7 +118,13 @@ struct hi_bpf_events_shared {
 			  known, and no frames of Python are shown */
 	__u64 is_paused; /* what is allocated makes no event, but what frees recorded
 			    blocks does */
+	/* A recording by windows: the number of the last one, its end (CLOCK_MONOTONIC),
+	 * and after how many hits it ends before that. 0: there are none. */
+	__u64 window, window_until_ns, window_budget;
 	/* Written by the programs. */
+	__u64 window_hits;   /* of the last window */
+	__u64 window_end_ns; /* as a hit found it to be over; 0: none has */
+	__u64 late_hits;     /* of all windows, after their ends */
 	__u64 unused[6];
 	__u64 own_hits;	  /* of the loader's own site */
 	__u64 lost;	  /* events, since the last HI_EVENT_LOST */

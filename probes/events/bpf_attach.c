@@ -2,7 +2,9 @@
 /* Links between the programs of allocation events and the allocator's functions. All but
  * the last function run in the probe holder. */
 #include <bpf/libbpf.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "probes/bpf_link.h"
 #include "probes/events/bpf_source_internal.h"
 #include "probes/events/filtered_return.h"
@@ -13,6 +15,7 @@ struct attachment {
 	const struct hi_bpf_source *source;
 	int entry_program, return_program;
 	size_t first;		     /* of the plan */
+	struct hi_uprobe *prepared;  /* of windows: of the plan; else NULL */
 	int check_link, filter_link; /* closed with the anchors */
 };
 
@@ -167,8 +170,12 @@ static enum hi_status attach_link(const struct attachment *a, pid_t pid, size_t 
 	const struct hi_planned_link *link = &a->source->plan[a->first + i];
 	struct hi_probe_site site = site_of_link(a->source, link);
 	struct hi_uprobe uprobe = {.fd = -1};
-	enum hi_status status = hi_uprobe_prepare(a->source->target, &site, &uprobe, err);
+	enum hi_status status;
 
+	if (a->prepared)
+		return link_functions_of_file(a, pid, link, &a->prepared[i], link_ret,
+					      err);
+	status = hi_uprobe_prepare(a->source->target, &site, &uprobe, err);
 	uprobe.at_return = link->at_return;
 	if (status == HI_OK && a->source->by_perf)
 		status = hi_bpf_link_event(
@@ -262,4 +269,75 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 				  &source->no_optional) == HI_OK)
 		source->n_links = source->n_planned;
 	return HI_OK;
+}
+
+/* ---- windows ---- */
+
+/* The files stay open, as do the programs and the descriptor of the target. */
+static enum hi_status prepare_links(void *arg, int *kept, size_t room, size_t *n_ret,
+				    struct hi_error *err)
+{
+	struct attachment *a = arg;
+	const int always[] = {a->entry_program, a->return_program,
+			      a->source->target->pidfd};
+	enum hi_status status = HI_OK;
+	size_t n = 0;
+
+	if (room < sizeof(always) / sizeof(*always) + a->source->n_planned)
+		return hi_fail(err, HI_LIMIT, 0, "too many files have functions");
+	for (; n < sizeof(always) / sizeof(*always); n++)
+		kept[n] = always[n];
+	for (size_t i = 0; i < a->source->n_planned && status == HI_OK; i++) {
+		const struct hi_planned_link *link = &a->source->plan[i];
+		struct hi_probe_site site = site_of_link(a->source, link);
+
+		status =
+			hi_uprobe_prepare(a->source->target, &site, &a->prepared[i], err);
+		a->prepared[i].at_return = link->at_return;
+		if (status == HI_OK)
+			kept[n++] = a->prepared[i].fd;
+	}
+	*n_ret = n;
+	return status;
+}
+
+static bool is_target_alive(void *arg)
+{
+	const struct attachment *a = arg;
+
+	return hi_target_is_alive(a->source->target);
+}
+
+/* Functions that are called too often for a recording may be followed for a moment. */
+enum hi_status hi_bpf_source_prepare_windows(struct hi_bpf_source *source,
+					     struct hi_error *err)
+{
+	struct attachment a = {
+		.source = source,
+		.entry_program = bpf_program__fd(named_program(source, "enter")),
+		.return_program = bpf_program__fd(named_program(source, "leave")),
+		.check_link = -1,
+		.filter_link = -1,
+	};
+	struct hi_window_opening opening = {.links = {.open = attach_planned,
+						      .anchor = anchor_link,
+						      .check = try_means,
+						      .arg = &a},
+					    .prepare = prepare_links,
+					    .program = a.entry_program,
+					    .is_alive = is_target_alive,
+					    .shared = source->shared};
+	enum hi_status status;
+
+	if (!source->n_planned) {
+		plan_links(source, false);
+		plan_links(source, true);
+	}
+	a.prepared = hi_calloc(source->n_planned + 1, sizeof(*a.prepared));
+	if (!a.prepared)
+		return hi_fail_memory(err, "windows");
+	opening.links.n = opening.links.n_anchors = source->n_planned;
+	status = hi_window_holder_start(&source->windows.holder, &opening, err);
+	free(a.prepared);
+	return status;
 }

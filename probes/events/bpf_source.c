@@ -110,6 +110,27 @@ static bool deliver_all(const struct delivery *d, uint64_t end)
 	return hi_ring_read(&d->source->ring, end, deliver_record, (void *)(uintptr_t)d);
 }
 
+/* The time of a window is known when it has ended, and all its events are there. */
+static void deliver_window(const struct delivery *d, const struct hi_event_window *window)
+{
+	(void)deliver_all(d, hi_ring_end(&d->source->ring));
+	if (d->sink->window)
+		d->sink->window(d->sink->arg, window);
+}
+
+static enum hi_status step_windows(struct delivery *d, struct hi_error *err)
+{
+	struct hi_event_window window;
+	bool has_ended = false;
+	enum hi_status status = HI_OK;
+
+	if (hi_bpf_source_has_windows(d->source))
+		status = hi_bpf_windows_step(d->source, &has_ended, &window, err);
+	if (status == HI_OK && has_ended)
+		deliver_window(d, &window);
+	return status;
+}
+
 static enum hi_status poll_ring(struct hi_event_source *base, unsigned timeout_ms,
 				const struct hi_event_sink *sink, struct hi_error *err)
 {
@@ -118,6 +139,10 @@ static enum hi_status poll_ring(struct hi_event_source *base, unsigned timeout_m
 	uint64_t until = hi_clock_ns() + timeout_ms * (uint64_t)1000000;
 
 	for (;;) {
+		enum hi_status status = step_windows(&d, err);
+
+		if (status != HI_OK)
+			return status;
 		(void)deliver_all(&d, hi_ring_end(&source->ring));
 		if (d.count || hi_clock_ns() >= until)
 			break;
@@ -138,7 +163,15 @@ static enum hi_status drain_ring(struct hi_event_source *base,
 	struct delivery d = {.source = source, .sink = sink};
 	uint64_t end = hi_ring_end(&source->ring), lost;
 	struct hi_event event = {.kind = HI_EVENT_LOST, .time_ns = hi_clock_ns()};
+	struct hi_event_window window;
+	bool has_ended = false;
+	enum hi_status status = HI_OK;
 
+	if (hi_bpf_source_has_windows(source) && !source->windows.is_started)
+		status = hi_bpf_windows_end(source, &has_ended, &window, err);
+	if (status != HI_OK)
+		return status;
+	end = hi_ring_end(&source->ring);
 	for (int i = 0; !deliver_all(&d, end); i++) {
 		if (i == DRAIN_NAPS)
 			return hi_fail(err, HI_TIMEOUT, 0,
@@ -146,6 +179,8 @@ static enum hi_status drain_ring(struct hi_event_source *base,
 				       "was preempted while it wrote it");
 		usleep(NAP_US);
 	}
+	if (has_ended)
+		deliver_window(&d, &window);
 	/* Events that were lost after the last one that fitted. */
 	lost = __atomic_exchange_n(&source->shared->lost, 0, __ATOMIC_SEQ_CST);
 	event.size = lost;
@@ -221,6 +256,10 @@ static enum hi_status start_events(struct hi_event_source *base, struct hi_error
 
 	(void)err;
 	find_trampoline(source);
+	if (hi_bpf_source_has_windows(source)) {
+		hi_bpf_windows_start(source);
+		return HI_OK;
+	}
 	start_ticks(source);
 	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_MADE, __ATOMIC_SEQ_CST);
 	return HI_OK;
@@ -233,8 +272,10 @@ static void look_for_trampoline(struct hi_event_source *base)
 
 static void count_events(struct hi_event_source *base)
 {
-	__atomic_store_n(&to_bpf_source(base)->shared->running, HI_BPF_EVENTS_COUNTED,
-			 __ATOMIC_SEQ_CST);
+	/* Between windows there are no links. */
+	if (!hi_bpf_source_has_windows(to_bpf_source(base)))
+		__atomic_store_n(&to_bpf_source(base)->shared->running,
+				 HI_BPF_EVENTS_COUNTED, __ATOMIC_SEQ_CST);
 }
 
 static void set_sampling(struct hi_event_source *base, uint64_t bytes)
@@ -253,6 +294,8 @@ static void stop_events(struct hi_event_source *base)
 {
 	struct hi_bpf_source *source = to_bpf_source(base);
 
+	if (hi_bpf_source_has_windows(source))
+		hi_bpf_windows_cut(source);
 	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_NOT, __ATOMIC_SEQ_CST);
 	hi_ticks_close(&source->ticks);
 }
@@ -273,6 +316,8 @@ static void close_links(struct hi_bpf_source *source)
 {
 	size_t kept = source->n_links < source->n_kept ? source->n_links : source->n_kept;
 
+	/* It ends its window first. */
+	hi_probe_holder_end(&source->windows.holder);
 	hi_probe_holder_let_go(&source->optional_holder, source->links + kept,
 			       source->n_links - kept);
 	hi_probe_holder_close(&source->holder, source->links, kept);
@@ -514,6 +559,8 @@ static enum hi_status open_bpf_source(const struct hi_target *target,
 	source->target = target;
 	source->functions = *functions;
 	source->holder = source->optional_holder = HI_PROBE_HOLDER_NONE;
+	source->windows.holder = HI_PROBE_HOLDER_NONE;
+	source->windows.schedule = options->windows;
 	source->ring_size = choose_ring_size(options);
 	source->scan_ns = options->scan_ns;
 	source->source.ops = ops_by_means[means];
@@ -527,7 +574,9 @@ static enum hi_status open_bpf_source(const struct hi_target *target,
 	if (status == HI_OK)
 		status = tell_sites(source, err);
 	if (status == HI_OK)
-		status = hi_bpf_source_attach(source, err);
+		status = hi_bpf_source_has_windows(source)
+				 ? hi_bpf_source_prepare_windows(source, err)
+				 : hi_bpf_source_attach(source, err);
 	if (status == HI_OK)
 		*ret = &source->source;
 	else
@@ -561,6 +610,8 @@ enum hi_status hi_event_source_open(const struct hi_target *target,
 {
 	enum means means = BY_PERF;
 
+	if (options->windows.length_ns)
+		return open_bpf_source(target, functions, options, BY_MULTI, ret, err);
 	if (!hi_bpf_process_has_no_main_thread(target->pid) &&
 	    open_bpf_source(target, functions, options, BY_MULTI, ret, NULL) == HI_OK)
 		return HI_OK;

@@ -30,6 +30,16 @@ struct hi_foreign_tid {
 	uint32_t theirs, ours;
 };
 
+/* See bpf_windows.c. */
+struct hi_source_windows {
+	struct hi_event_schedule schedule;
+	struct hi_probe_holder holder;
+	bool is_started, is_under_way;
+	uint64_t period_from_ns, next_ns; /* of the next window */
+	uint64_t random;
+	unsigned restarts;
+};
+
 struct hi_bpf_source {
 	struct hi_event_source source;
 	const struct hi_target *target;
@@ -51,6 +61,7 @@ struct hi_bpf_source {
 	/* A holder of its own for the functions that may be dropped: their links are the
 	 * last ones, from n_kept on. */
 	struct hi_probe_holder holder, optional_holder;
+	struct hi_source_windows windows;
 	size_t n_links, n_kept, n_planned;
 	int links[HI_EVENT_LINKS_MAX];
 	struct hi_planned_link plan[HI_EVENT_LINKS_MAX];
@@ -58,6 +69,27 @@ struct hi_bpf_source {
 
 /* Makes the links, in the probe holder; the program and its memory are there. */
 enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_error *err);
+
+/* Starts the holder of windows instead; windows are opened later. */
+enum hi_status hi_bpf_source_prepare_windows(struct hi_bpf_source *source,
+					     struct hi_error *err);
+
+/* ---- windows: bpf_windows.c ---- */
+
+static inline bool hi_bpf_source_has_windows(const struct hi_bpf_source *source)
+{
+	return source->windows.schedule.length_ns;
+}
+void hi_bpf_windows_start(struct hi_bpf_source *source);
+/* Opens one that is due, and takes note of one that has ended: true, and its events are
+ * in the ring. Errors: HI_GONE: its process was killed, again and again. */
+enum hi_status hi_bpf_windows_step(struct hi_bpf_source *source, bool *has_ended_ret,
+				   struct hi_event_window *ret, struct hi_error *err);
+/* Ends the window that is open, if one is; there are no more. */
+void hi_bpf_windows_cut(struct hi_bpf_source *source);
+/* The same, and waits until its events are in the ring. As the step. */
+enum hi_status hi_bpf_windows_end(struct hi_bpf_source *source, bool *has_ended_ret,
+				  struct hi_event_window *ret, struct hi_error *err);
 
 /* Are pools followed or is time sampled, so that stacks are walked through functions
  * whose return is probed? */

@@ -12,6 +12,7 @@
 #include "census/event.h"
 #include "probes/events/functions.h"
 #include "probes/events/unwind_tables.h"
+#include "probes/events/window_holder.h"
 
 /* Both get what is theirs until they return. HI_EVENT_STACK goes to `stack`, everything
  * else to `event`. */
@@ -19,6 +20,8 @@ struct hi_event_sink {
 	void (*event)(void *arg, const struct hi_event *event);
 	void (*stack)(void *arg, const struct hi_event_stack *stack);
 	void *arg;
+	/* A window has ended, and all of its events were delivered. NULL: nobody asks. */
+	void (*window)(void *arg, const struct hi_event_window *window);
 };
 
 /* Samples of time. */
@@ -98,6 +101,12 @@ struct hi_event_source_options {
 	/* From the start on: a HI_EVENT_TICK for so much CPU time of each thread; 0:
 	 * none. If the kernel refuses it there are none, and the stats have that. */
 	uint64_t scan_ns;
+	/* Events are made in windows of this length only, one in each period at a random
+	 * place of it (Note [Windows] in window_holder.c), each of at most so many hits.
+	 * 0: always. */
+	struct hi_event_schedule {
+		uint64_t length_ns, period_ns, budget;
+	} windows;
 };
 
 /*
@@ -105,7 +114,8 @@ struct hi_event_source_options {
  * (copied) are of hi_target_open() and hi_event_functions_find(). target is borrowed
  * until the close. Probes are opened, and closed last, by a process of their own
  * (holder.h). *ret: closed by hi_event_source_close(). HI_CANNOT_ATTACH: err->text names
- * the rights that it needs; HI_UNSUPPORTED: this kernel cannot do it.
+ * the rights that it needs; HI_UNSUPPORTED: this kernel cannot do it, or not by windows:
+ * only links of uprobe_multi can be opened and closed in a moment.
  */
 enum hi_status hi_event_source_open(const struct hi_target *target,
 				    const struct hi_event_functions *functions,

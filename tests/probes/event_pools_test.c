@@ -81,7 +81,8 @@ static struct followed_pools *follow_pools(open_fn *open, uint64_t sample_bytes)
 
 	HI_ASSERT(p);
 	hi_test_defer(end_pools, p);
-	p->sink = (struct hi_event_sink){take_pool_event, take_pool_stack, p};
+	p->sink = (struct hi_event_sink){
+		.event = take_pool_event, .stack = take_pool_stack, .arg = p};
 	p->fx = hi_fixture_start("pools", NULL);
 	hi_fixture_read_until(p->fx, "ready", NULL, NULL);
 	parse_pool_calls(p);

@@ -247,7 +247,8 @@ static void expect_probabilities(void)
 				.inner = r->sink};
 	struct hi_event_stats stats;
 
-	r->sink = (struct hi_event_sink){count_sample_of_size, pass_stack, &c};
+	r->sink = (struct hi_event_sink){
+		.event = count_sample_of_size, .stack = pass_stack, .arg = &c};
 	tell_and_drain(r, "go");
 	for (int i = 0; i < 6; i++) {
 		double p = probability_of(r, c.sizes[i]), mean = made[i] * p;

@@ -39,7 +39,8 @@ static void start_run(struct run *run, uint64_t seed)
 	HI_ASSERT_OK(mock_events_open(seed, &run->mock, &err), &err);
 	HI_ASSERT_OK(hi_recording_create(&run->recording, &err), &err);
 	hi_test_defer(end_run, run);
-	run->sink = (struct hi_event_sink){take_event, take_stack, run->recording};
+	run->sink = (struct hi_event_sink){
+		.event = take_event, .stack = take_stack, .arg = run->recording};
 	HI_ASSERT_OK(hi_event_source_start(&run->mock->base, &err), &err);
 }
 

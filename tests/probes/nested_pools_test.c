@@ -86,7 +86,8 @@ static struct nested *follow_nested(open_fn *open)
 
 	HI_ASSERT(p);
 	hi_test_defer(end_nested, p);
-	p->sink = (struct hi_event_sink){keep_nested_event, keep_nested_stack, p};
+	p->sink = (struct hi_event_sink){
+		.event = keep_nested_event, .stack = keep_nested_stack, .arg = p};
 	p->fx = hi_fixture_start("nested_pools", NULL);
 	hi_fixture_read_until(p->fx, "ready", take_function_line, p);
 	for (size_t i = 0; i < POOLS; i++)

@@ -65,7 +65,8 @@ static void follow_python(struct followed *f, open_fn *open)
 	*f = (struct followed){};
 	f->fx = hi_fixture_start("/usr/bin/python3.11", "-c", program, NULL);
 	hi_fixture_read_until(f->fx, "ready", NULL, NULL);
-	f->sink = (struct hi_event_sink){apply_event, apply_stack, f};
+	f->sink = (struct hi_event_sink){
+		.event = apply_event, .stack = apply_stack, .arg = f};
 	HI_ASSERT_OK(hi_target_open(f->fx->pid, &f->target, &err), &err);
 	HI_ASSERT_OK(hi_event_functions_find(f->target, &f->functions, &err), &err);
 	HI_ASSERT_OK(hi_recording_create(&f->recording, &err), &err);

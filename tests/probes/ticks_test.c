@@ -65,7 +65,8 @@ static struct ticking *open_ticking(opening_fn *open, uint64_t scan_ns)
 	HI_ASSERT(t);
 	hi_test_defer(end_ticking, t);
 	t->fx = hi_fixture_start("time_lives", NULL);
-	t->sink = (struct hi_event_sink){take_event, take_stack, t};
+	t->sink = (struct hi_event_sink){
+		.event = take_event, .stack = take_stack, .arg = t};
 	hi_fixture_read_until(t->fx, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(t->fx->pid, &t->target, &err), &err);
 	HI_ASSERT_OK(hi_event_functions_find(t->target, &t->functions, &err), &err);

@@ -146,7 +146,8 @@ struct traced *traced_ready(struct hi_fixture *fx)
 
 	HI_ASSERT(t);
 	t->fx = fx;
-	t->sink = (struct hi_event_sink){keep_event, keep_stack, t};
+	t->sink = (struct hi_event_sink){
+		.event = keep_event, .stack = keep_stack, .arg = t};
 	hi_test_defer(end_trace, t);
 	traced_find_tables(t);
 	HI_ASSERT_OK(hi_event_functions_find(t->target, &t->functions, &err), &err);

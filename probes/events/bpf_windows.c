@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The schedule of windows: one in each period, at a random place of it, so that nothing
+ * the target does at regular times is always hit or always missed. A window that would
+ * begin before the one before it was closed begins after that.
+ */
+#include "base/clock.h"
+#include "probes/events/bpf_source_internal.h"
+
+enum { RESTARTS_MOST = 3, END_MS = 500, END_TRIES = 40 };
+
+static uint64_t draw_random(struct hi_source_windows *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return w->random;
+}
+
+static void schedule_window(struct hi_source_windows *w)
+{
+	uint64_t room = w->schedule.period_ns > w->schedule.length_ns
+				? w->schedule.period_ns - w->schedule.length_ns
+				: 1;
+
+	w->next_ns = w->period_from_ns + draw_random(w) % room;
+}
+
+void hi_bpf_windows_start(struct hi_bpf_source *source)
+{
+	struct hi_source_windows *w = &source->windows;
+
+	w->period_from_ns = hi_clock_ns();
+	w->random = w->period_from_ns | 1;
+	w->is_started = true;
+	schedule_window(w);
+}
+
+static void skip_to_next_period(struct hi_source_windows *w)
+{
+	uint64_t now = hi_clock_ns(), period = w->schedule.period_ns;
+
+	do
+		w->period_from_ns += period;
+	while (w->period_from_ns + period <= now);
+	schedule_window(w);
+}
+
+static enum hi_status replace_window_holder(struct hi_bpf_source *source,
+					    struct hi_error *err)
+{
+	hi_probe_holder_end(&source->windows.holder);
+	if (source->windows.restarts++ >= RESTARTS_MOST)
+		return hi_fail(err, HI_GONE, 0,
+			       "the process of windows was killed again and again");
+	return hi_bpf_source_prepare_windows(source, err);
+}
+
+static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout_ms,
+				  bool *has_ended_ret, struct hi_event_window *ret,
+				  struct hi_error *err)
+{
+	struct hi_source_windows *w = &source->windows;
+	enum hi_status status = hi_window_holder_take(&w->holder, timeout_ms, ret, err);
+
+	*has_ended_ret = status == HI_OK;
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	w->is_under_way = false;
+	if (status == HI_GONE && hi_target_is_alive(source->target))
+		return replace_window_holder(source, err);
+	return status;
+}
+
+enum hi_status hi_bpf_windows_step(struct hi_bpf_source *source, bool *has_ended_ret,
+				   struct hi_event_window *ret, struct hi_error *err)
+{
+	struct hi_source_windows *w = &source->windows;
+	const struct hi_window_request request = {w->schedule.length_ns,
+						  w->schedule.budget};
+
+	*has_ended_ret = false;
+	if (!w->is_started)
+		return HI_OK;
+	if (w->is_under_way)
+		return take_window(source, 0, has_ended_ret, ret, err);
+	if (hi_clock_ns() < w->next_ns)
+		return HI_OK;
+	skip_to_next_period(w);
+	w->is_under_way = hi_window_holder_begin(&w->holder, &request);
+	return w->is_under_way ? HI_OK : replace_window_holder(source, err);
+}
+
+void hi_bpf_windows_cut(struct hi_bpf_source *source)
+{
+	uint64_t none = 0;
+
+	source->windows.is_started = false;
+
+	(void)__atomic_compare_exchange_n(&source->shared->window_end_ns, &none,
+					  hi_clock_ns(), false, __ATOMIC_SEQ_CST,
+					  __ATOMIC_SEQ_CST);
+	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_NOT, __ATOMIC_SEQ_CST);
+}
+
+enum hi_status hi_bpf_windows_end(struct hi_bpf_source *source, bool *has_ended_ret,
+				  struct hi_event_window *ret, struct hi_error *err)
+{
+	struct hi_source_windows *w = &source->windows;
+	enum hi_status status = HI_OK;
+
+	*has_ended_ret = false;
+	for (int i = 0; i < END_TRIES && w->is_under_way && status == HI_OK; i++) {
+		hi_bpf_windows_cut(source);
+		status = take_window(source, END_MS, has_ended_ret, ret, err);
+	}
+	return status;
+}
