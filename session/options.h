@@ -115,6 +115,7 @@ static inline bool hi_series_asked(const struct hi_series_options *s)
 struct hi_record_options {
 	bool has_sample;       /* else it is chosen by how much the target allocates */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all allocations */
+	bool has_windows;      /* in windows alone; all allocations of them */
 	bool is_none;	       /* of bio: allocations are not followed */
 	/* For bio, if nothing was chosen: they are not if that costs the target more than
 	 * this share of a processor; 0: they are. */

@@ -217,6 +217,33 @@ static void count_overhead(struct hi_recording *r, const struct hi_live_allocati
 			hi_sample_probability(sample_bytes, size);
 }
 
+void hi_recording_count_windows(struct hi_recording *r, struct hi_windows *windows)
+{
+	r->windows = windows;
+}
+
+const struct hi_windows *hi_recording_windows(const struct hi_recording *r)
+{
+	return r->windows;
+}
+
+static void note_lost_free(struct hi_recording *r, const struct hi_live_allocation *old)
+{
+	if (r->windows)
+		hi_windows_note_reuse(r->windows, old->context);
+	else
+		r->counts.lost_frees++;
+}
+
+static enum hi_status count_in_window(struct hi_recording *r,
+				      const struct hi_live_allocation *live,
+				      struct hi_error *err)
+{
+	if (!r->windows || family_of_source(r, live->source) != HI_FAMILY_MALLOC)
+		return HI_OK;
+	return hi_windows_count(r->windows, live->context, live->size, err);
+}
+
 static enum hi_status add_live_block(struct hi_recording *r, const struct hi_event *e,
 				     struct hi_error *err)
 {
@@ -224,7 +251,7 @@ static enum hi_status add_live_block(struct hi_recording *r, const struct hi_eve
 	enum hi_status status;
 
 	if (remove_live_block(r, e->source, e->addr, &old))
-		r->counts.lost_frees++;
+		note_lost_free(r, &old);
 	if (!is_block_recorded(r, e))
 		return HI_OK;
 	status = hi_recording_number_context(r, e, &live.context, err);
@@ -234,7 +261,7 @@ static enum hi_status add_live_block(struct hi_recording *r, const struct hi_eve
 		return hi_recording_fail_memory(err);
 	count_block(r, &live, count_birth);
 	count_overhead(r, &live);
-	return HI_OK;
+	return count_in_window(r, &live, err);
 }
 
 /* A function that gives back may call another one that does: operator delete calls free.

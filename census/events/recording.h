@@ -18,6 +18,7 @@
 #include "census/events/contexts.h"
 #include "census/events/kept_events.h"
 #include "census/events/live.h"
+#include "census/events/windows.h"
 
 /* Totals of one context, or of all; estimates if there are samples. Live are allocs -
  * frees. */
@@ -89,6 +90,16 @@ void hi_recording_keep_events(struct hi_recording *recording,
 			      struct hi_kept_events *kept);
 /* NULL: events are not kept. */
 const struct hi_kept_events *hi_recording_kept_events(const struct hi_recording *r);
+
+/*
+ * Before the first event: events are of windows alone, and allocations of HI_FAMILY_MALLOC
+ * are counted there, too; borrowed. Then what was freed between two windows stays in the
+ * table, and that frees and addresses do not fit what is known is no anomaly.
+ */
+void hi_recording_count_windows(struct hi_recording *recording,
+				struct hi_windows *windows);
+/* NULL: there are none. */
+const struct hi_windows *hi_recording_windows(const struct hi_recording *recording);
 
 /* Applies an event. HI_NO_MEMORY: it was not applied, and later ones will be, but the
  * table is no longer complete. */

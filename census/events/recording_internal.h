@@ -28,6 +28,7 @@ enum { HI_LAST_FREES = 256 };
 struct hi_recording {
 	struct hi_contexts *contexts;
 	struct hi_kept_events *kept; /* borrowed; NULL: events are not kept */
+	struct hi_windows *windows;  /* borrowed; NULL: all of the time is recorded */
 	struct hi_live_table tables[HI_FAMILY_MAPPINGS]; /* of the other families */
 	struct hi_mapped_table mapped;
 	size_t n_sources;

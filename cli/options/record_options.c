@@ -11,24 +11,34 @@
 
 enum { SCAN_MS_MAX = 10000 };
 
-/* Only rows with the word none take it. */
+static bool takes_sample_word(const struct hi_option_row *row, const char *word)
+{
+	for (size_t i = 0; row->words[i]; i++)
+		if (strcmp(row->words[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* Only rows with the words none and windows take them. */
 int hi_option_take_sample(const struct hi_option_row *row, char *value,
 			  struct hi_options *o)
 {
 	struct hi_record_options *r = &o->record;
-	bool has_none = strcmp(row->words[1], "none") == 0;
+	bool has_none = takes_sample_word(row, "none"),
+	     has_windows = takes_sample_word(row, "windows");
 
 	r->has_sample = true;
 	r->sample_bytes = 0;
 	r->is_none = has_none && strcmp(value, "none") == 0;
-	if (r->is_none || strcmp(value, "all") == 0)
+	r->has_windows = has_windows && strcmp(value, "windows") == 0;
+	if (r->is_none || r->has_windows || strcmp(value, "all") == 0)
 		return 0;
 	if (hi_parse_size(value, &r->sample_bytes) && r->sample_bytes &&
 	    r->sample_bytes <= HI_SAMPLING_MEAN_MAX)
 		return 0;
 	return hi_option_wrong(
-		"--sample %s: not all, %sand not a size up to 1GiB like 512KiB", value,
-		has_none ? "not none, " : "");
+		"--sample %s: not all, %s%sand not a size up to 1GiB like 512KiB", value,
+		has_none ? "not none, " : "", has_windows ? "not windows, " : "");
 }
 
 /* "10" or "10ms". */

@@ -80,6 +80,11 @@ static void say_sample_choice(const struct hi_options *options, uint64_t sample_
 
 	if (options->output.quiet)
 		return;
+	if (options->record.has_windows) {
+		fprintf(stderr, "heapinspect: recording windows of 20 ms in each "
+				"second\n");
+		return;
+	}
 	if (!sample_bytes) {
 		fprintf(stderr, "heapinspect: recording every allocation\n");
 		return;
@@ -189,6 +194,10 @@ static bool choose_sampling(const struct hi_options *options,
 	struct hi_allocation_rate rate;
 
 	*ret = options->record.sample_bytes;
+	if (options->record.has_windows) {
+		say_sample_choice(options, 0, NULL, NULL);
+		return true;
+	}
 	if (!has_sample || (*ret && hi_recorder_follows_python_heap(recorder))) {
 		goes_on = await_count(options, signals, watch);
 		choose_heap(options, recorder);

@@ -316,7 +316,7 @@ enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_e
 	uint64_t now = hi_clock_ns();
 	enum hi_status status = HI_OK;
 
-	if (p->is_quiet && !p->live)
+	if ((p->is_quiet && !p->live) || p->options->record.has_windows)
 		return HI_OK;
 	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
@@ -392,8 +392,9 @@ enum hi_status hi_record_progress_open(const struct hi_options *options, bool is
 	HI_GUARD(hi_record_progress_close)
 	struct hi_record_progress *p = hi_calloc(1, sizeof(*p));
 	bool is_quiet = !is_shown || options->output.quiet;
-	bool is_view =
-		!is_quiet && !options->output.json && hi_terminal_screen_is_possible();
+	/* Numbers of windows are no figures of the recording until its end. */
+	bool is_view = !is_quiet && !options->output.json &&
+		       !options->record.has_windows && hi_terminal_screen_is_possible();
 	enum hi_status status;
 
 	if (!p)

@@ -19,6 +19,7 @@ struct joined_recording {
 	struct hi_piece_list *pieces;
 	struct hi_frames_builder *names;
 	uint64_t *overheads;	     /* by context */
+	uint64_t *outstanding;	     /* by context; NULL: there are no windows */
 	struct hi_recording *traced; /* of a program that traces itself; else NULL */
 };
 
@@ -31,6 +32,7 @@ static void free_joined_recording(struct joined_recording *j)
 	hi_frames_builder_destroy(j->names);
 	hi_recording_destroy(j->traced);
 	free(j->overheads);
+	free(j->outstanding);
 	free(j);
 }
 
@@ -161,6 +163,27 @@ static enum hi_status copy_overheads(const struct hi_inspection *in,
 	for (uint32_t i = 0; i < n; i++)
 		j->overheads[i] = hi_estimate_round(overheads[i]);
 	j->recorded.overheads = j->overheads;
+	return HI_OK;
+}
+
+/* ---- windows ---- */
+
+/* Before what is live is forgotten. */
+static enum hi_status count_outstanding(const struct hi_recording *recording,
+					struct joined_recording *j, struct hi_error *err)
+{
+	struct hi_live_allocation live;
+	struct hi_context_view view;
+
+	if (!hi_recording_windows(recording))
+		return HI_OK;
+	hi_contexts_view(hi_recording_contexts(recording), &view);
+	j->outstanding = hi_calloc(view.n_contexts + 1u, sizeof(*j->outstanding));
+	if (!j->outstanding)
+		return hi_fail_memory(err, "recording");
+	for (uint64_t at = 0; hi_recording_next(recording, &at, &live);)
+		if (live.context < view.n_contexts)
+			j->outstanding[live.context]++;
 	return HI_OK;
 }
 
@@ -297,6 +320,8 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 		return hi_fail_memory(err, "recording");
 	recording = hi_recorder_recording(recorder);
 	status = join_births(in, recorder, j, err);
+	if (status == HI_OK)
+		status = count_outstanding(recording, j, err);
 	/* All of it is in the births now. */
 	hi_recorder_forget_live(recorder);
 	if (status == HI_OK)
@@ -316,6 +341,10 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	j->recorded.time = hi_recorder_time(recorder);
 	if (j->recorded.time.scan_ns)
 		j->recorded.ticks = hi_recording_ticks(recording);
+	j->recorded.windows = hi_recording_windows(recording);
+	j->recorded.outstanding = j->outstanding;
+	hi_recorder_window_hits(recorder, &j->recorded.window_hits,
+				&j->recorded.late_hits);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;
 	if (j->recorded.kept)

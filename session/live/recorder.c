@@ -33,6 +33,11 @@ static const uint64_t new_code_period_ns = HI_NS_PER_S / 20;
 /* The buffer of events holds what comes in much more time. */
 enum { THREAD_NAP_NS = 2000000 };
 
+/* --sample windows. A hit is a trap of half a microsecond and what is recorded of it: a
+ * target with many threads has shorter windows. */
+static const struct hi_event_schedule windows_of_recording = {
+	.length_ns = HI_NS_PER_S / 50, .period_ns = HI_NS_PER_S, .budget = 30000};
+
 struct hi_recorder {
 	struct hi_stop_observer observer; /* first */
 	const struct hi_options *options;
@@ -42,6 +47,7 @@ struct hi_recorder {
 	struct hi_event_stats stats;	/* of its end */
 	struct hi_recording *recording;
 	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
+	struct hi_windows *windows;  /* --sample windows; NULL: there are none */
 	struct hi_marked_totals *marked;
 	struct recorder_pauses {
 		struct HI_VECTOR(struct hi_recording_pause) list;
@@ -64,6 +70,7 @@ struct hi_recorder {
 	/* Of the events that are being taken. */
 	struct hi_error failure;
 	bool is_lost;
+	uint64_t window_hits, late_hits;   /* see struct hi_event_window */
 	bool is_finishing;		   /* events behind end_ns are left out */
 	bool is_past_stop;		   /* an event behind the stop was seen */
 	const struct hi_exit_watch *watch; /* NULL: none */
@@ -126,6 +133,7 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	hi_past_code_free(&recorder->code);
 	pthread_mutex_destroy(&recorder->gate.lock);
 	hi_recording_destroy(recorder->recording);
+	hi_windows_destroy(recorder->windows);
 	hi_kept_events_destroy(recorder->kept);
 	hi_marked_totals_destroy(recorder->marked);
 	hi_vector_free(&recorder->pauses.list);
@@ -275,10 +283,28 @@ static void record_stack(void *arg, const struct hi_event_stack *given)
 		keep_failure(r, hi_recording_stack(r->recording, &stack, &err), &err);
 }
 
+/* What came behind the stop was left out. */
+static void record_window(void *arg, const struct hi_event_window *window)
+{
+	struct hi_recorder *r = arg;
+	uint64_t to_ns = window->to_ns;
+	struct hi_error err;
+
+	r->window_hits += window->hits;
+	r->late_hits += window->late_hits;
+	if (r->is_finishing && to_ns > r->end_ns)
+		to_ns = r->end_ns;
+	if (to_ns > window->from_ns)
+		keep_failure(r, hi_windows_end(r->windows, window->from_ns, to_ns, &err),
+			     &err);
+}
+
 static struct hi_event_sink sink_of(struct hi_recorder *r)
 {
-	return (struct hi_event_sink){
-		.event = record_event, .stack = record_stack, .arg = r};
+	return (struct hi_event_sink){.event = record_event,
+				      .stack = record_stack,
+				      .window = r->windows ? record_window : NULL,
+				      .arg = r};
 }
 
 /* ---- code that is loaded and unloaded ---- */
@@ -956,7 +982,9 @@ static void note_refused_heap(struct hi_recorder *r)
 static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
 {
 	const struct hi_event_source_options options = {
-		.scan_ns = r->options->record.scan_ns};
+		.scan_ns = r->options->record.scan_ns,
+		.windows =
+			r->windows ? windows_of_recording : (struct hi_event_schedule){}};
 	enum hi_status status =
 		hi_event_source_open(r->target, &r->functions, &options, &r->source, err);
 
@@ -1046,6 +1074,17 @@ enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
 	return hi_event_source_start(r->source, err);
 }
 
+static enum hi_status open_windows_of_recording(struct hi_recorder *r,
+						struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (r->options->record.has_windows)
+		status = hi_windows_create(0, &r->windows, err);
+	hi_recording_count_windows(r->recording, r->windows);
+	return status;
+}
+
 static enum hi_status open_kept_events(struct hi_recorder *r, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -1073,6 +1112,8 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	status = hi_recording_create(&r->recording, err);
 	if (status == HI_OK)
 		status = hi_marked_totals_create(&r->marked, err);
+	if (status == HI_OK)
+		status = open_windows_of_recording(r, err);
 	if (status == HI_OK)
 		status = open_kept_events(r, err);
 	if (status == HI_OK)
@@ -1109,6 +1150,13 @@ void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats
 		hi_event_source_stats(recorder->source, ret);
 	else
 		*ret = recorder->stats;
+}
+
+void hi_recorder_window_hits(const struct hi_recorder *recorder, uint64_t *in_ret,
+			     uint64_t *late_ret)
+{
+	*in_ret = recorder->window_hits;
+	*late_ret = recorder->late_hits;
 }
 
 struct hi_recorded_time hi_recorder_time(const struct hi_recorder *recorder)

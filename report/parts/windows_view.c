@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page and the document of windows_report.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/parts/decoded_share.h"
+#include "report/parts/frame_text.h"
+#include "report/parts/hidden_rows.h"
+#include "report/parts/windows_report.h"
+
+static uint64_t round_figure(double value)
+{
+	return value > 0 && value < 0x1p63 ? (uint64_t)llround(value) : 0;
+}
+
+/* "0.4", "12", "1,234,567" */
+static const char *number_text(double value, struct hi_page *page)
+{
+	char n[32];
+
+	if (value > 0 && value < 9.95)
+		return hi_page_printf(page, "%.1f", value);
+	return hi_page_printf(page, "%s", hi_count(n, round_figure(value)));
+}
+
+static const char *bytes_text(double value, struct hi_page *page)
+{
+	char n[24];
+
+	return hi_page_printf(page, "%s", hi_bytes(n, round_figure(value)));
+}
+
+/* "1.2 to 1.6 MiB" */
+static const char *bytes_range_text(const struct hi_bounded *b, struct hi_page *page)
+{
+	char low[24], high[24];
+	char *low_unit;
+	const char *high_unit;
+
+	hi_bytes(low, round_figure(b->low));
+	hi_bytes(high, round_figure(b->high));
+	low_unit = strrchr(low, ' ');
+	high_unit = strrchr(high, ' ');
+	if (low_unit && high_unit && strcmp(low_unit, high_unit) == 0)
+		*low_unit = '\0';
+	return hi_page_printf(page, "%s to %s", low, high);
+}
+
+static const char *number_range_text(const struct hi_bounded *b, struct hi_page *page)
+{
+	return hi_page_printf(page, "%s to %s", number_text(b->low, page),
+			      number_text(b->high, page));
+}
+
+/* ---- facts ---- */
+
+static uint64_t length_of_windows_recording(const struct hi_windows_report *r)
+{
+	const struct hi_births *b = r->recorded->births;
+
+	return b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
+}
+
+static void show_windows_fact(const struct hi_windows_report *r, struct hi_page *page)
+{
+	struct hi_window_totals t = hi_windows_totals(r->recorded->windows);
+	uint64_t length = length_of_windows_recording(r);
+	char time[24], covered[24], n[32], allocs[32], share[16], traps[32];
+
+	hi_page_fact(page, "recorded",
+		     hi_page_printf(
+			     page,
+			     "%s, of which %s window%s of at most 20 ms a second were "
+			     "seen, %s (%s): %s allocations%s%s, %s traps",
+			     hi_text_duration(time, length), hi_count(n, t.n),
+			     t.n == 1 ? "" : "s", hi_text_duration(covered, t.covered_ns),
+			     hi_percent(share, t.covered_ns, length ? length : 1),
+			     hi_count(allocs, t.allocs), r->allocator ? " from " : "",
+			     r->allocator ? hi_page_safe(page, r->allocator) : "",
+			     hi_count(traps, r->recorded->window_hits +
+						     r->recorded->late_hits)));
+	hi_page_fact(
+		page, "estimated",
+		"all figures with ~, with the range of 95 %: rates by the windows' "
+		"own differences (Student, Wilson); live bytes and leaks from the "
+		"blocks that windows saw, raked to the sums that the walk of the heap "
+		"found for each size and type");
+}
+
+/* ---- tables ---- */
+
+/* Sites in the order of one figure. */
+struct windows_order {
+	const struct hi_windows_report *report;
+	uint32_t *groups;
+	size_t n;
+};
+
+static double rate_of_site(const struct hi_window_site *site)
+{
+	return site->rate.allocs.value;
+}
+
+static double live_of_site(const struct hi_window_site *site)
+{
+	/* One whose share is not known at all comes by what it can have. */
+	return site->live_bytes.value > 0 ? site->live_bytes.value
+					  : site->live_bytes.high * 1e-6;
+}
+
+static double lost_of_site(const struct hi_window_site *site)
+{
+	return site->lost_bytes.value > 0 ? site->lost_bytes.value
+					  : site->lost_bytes.high * 1e-6;
+}
+
+typedef double figure_of_site(const struct hi_window_site *site);
+
+struct ordered_site {
+	double figure;
+	uint32_t group;
+};
+
+static int compare_ordered_sites(const void *a, const void *b)
+{
+	const struct ordered_site *x = a, *y = b;
+
+	if (x->figure < y->figure || x->figure > y->figure)
+		return x->figure < y->figure ? 1 : -1;
+	return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Of those that have the figure, the largest first; *n_ret of them. */
+static const struct ordered_site *order_sites(const struct hi_windows_report *r,
+					      figure_of_site *figure,
+					      struct hi_arena *arena, size_t *n_ret)
+{
+	uint32_t n_groups = r->groups->n_groups;
+	struct ordered_site *sites =
+		hi_arena_alloc(arena, (n_groups + 1u) * sizeof(*sites));
+	size_t n = 0;
+
+	*n_ret = 0;
+	for (uint32_t i = HI_GROUP_NO_STACK; sites && i < n_groups; i++) {
+		double value = figure(&r->sites[i]);
+
+		if (value > 0)
+			sites[n++] = (struct ordered_site){value, i};
+	}
+	if (n)
+		qsort(sites, n, sizeof(*sites), compare_ordered_sites);
+	*n_ret = n;
+	return sites;
+}
+
+static const struct hi_frame_row *row_of_window_site(const struct hi_windows_report *r,
+						     uint32_t group)
+{
+	uint32_t key = r->groups->groups[group].key;
+
+	return group >= HI_GROUPS_FIXED && key < r->recorded->frames.n_rows
+		       ? &r->recorded->frames.rows[key]
+		       : NULL;
+}
+
+static void add_site_name(const struct hi_windows_report *r, uint32_t group,
+			  struct hi_report_table *t)
+{
+	const struct hi_frame_row *row = row_of_window_site(r, group);
+
+	hi_cell_text(t, row ? hi_frame_function(row, t->page) : "(no stack)", 0);
+}
+
+static void add_site_place(const struct hi_windows_report *r, uint32_t group,
+			   struct hi_report_table *t)
+{
+	const struct hi_frame_row *row = row_of_window_site(r, group);
+
+	hi_cell_text(t, row ? hi_frame_place(row, t->page) : "", 0);
+}
+
+static void show_rates(const struct hi_windows_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"function", HI_COLUMN_TEXT},
+						   {"~allocations/s", HI_COLUMN_FIGURE},
+						   {"95 %", HI_COLUMN_FIGURE},
+						   {"~bytes/s", HI_COLUMN_MINOR_FIGURE},
+						   {"where", HI_COLUMN_TEXT}};
+	size_t n;
+	const struct ordered_site *sites = order_sites(r, rate_of_site, &page->arena, &n);
+	struct hi_report_table *t;
+
+	hi_page_heading(page, "How often functions allocate", NULL);
+	t = hi_page_table(page, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n && i < r->top; i++) {
+		const struct hi_window_site *site = &r->sites[sites[i].group];
+
+		add_site_name(r, sites[i].group, t);
+		hi_cell_text(t, number_text(site->rate.allocs.value, page), 0);
+		hi_cell_text(t, number_range_text(&site->rate.allocs, page), 0);
+		hi_cell_text(t, bytes_text(site->rate.bytes.value, page), 0);
+		add_site_place(r, sites[i].group, t);
+	}
+	if (n == 0)
+		hi_page_note(page, "no window saw an allocation");
+	if (n > r->top)
+		hi_page_note(page,
+			     hi_page_printf(page, "%zu more rows (--all)", n - r->top));
+}
+
+/* Is so little known of the figure that only its range is shown? */
+static bool is_only_a_range(const struct hi_bounded *b)
+{
+	return b->low <= 0 && b->high > 2 * b->value;
+}
+
+static void add_bytes_estimate(const struct hi_bounded *b, struct hi_report_table *t)
+{
+	if (is_only_a_range(b))
+		hi_cell_empty(t);
+	else
+		hi_cell_text(t, bytes_text(b->value, t->page), 0);
+	hi_cell_text(t, bytes_range_text(b, t->page), 0);
+}
+
+static void show_live_by_windows(const struct hi_windows_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"function", HI_COLUMN_TEXT},
+						   {"~bytes", HI_COLUMN_FIGURE},
+						   {"bytes, 95 %", HI_COLUMN_FIGURE},
+						   {"where", HI_COLUMN_TEXT}};
+	size_t n;
+	const struct ordered_site *sites = order_sites(r, live_of_site, &page->arena, &n);
+	struct hi_report_table *t;
+
+	hi_page_heading(page, "Live bytes of the recording",
+			"by the function that allocated them");
+	t = hi_page_table(page, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n && i < r->top; i++) {
+		add_site_name(r, sites[i].group, t);
+		add_bytes_estimate(&r->sites[sites[i].group].live_bytes, t);
+		add_site_place(r, sites[i].group, t);
+	}
+	if (n == 0)
+		hi_page_note(page, "nothing that a window saw is live");
+	if (n > r->top)
+		hi_page_note(page,
+			     hi_page_printf(page, "%zu more rows (--all)", n - r->top));
+}
+
+static void show_leaks_by_windows(const struct hi_windows_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"function", HI_COLUMN_TEXT},
+		{"~blocks", HI_COLUMN_FIGURE},
+		{"blocks, 95 %", HI_COLUMN_FIGURE},
+		{"~bytes", HI_COLUMN_FIGURE},
+		{"bytes, 95 %", HI_COLUMN_MINOR_FIGURE},
+		{"where", HI_COLUMN_TEXT}};
+	size_t n;
+	const struct ordered_site *sites = order_sites(r, lost_of_site, &page->arena, &n);
+	struct hi_report_table *t;
+	char bytes[24], blocks[32];
+
+	if (!r->lost)
+		return;
+	hi_page_heading(page, "New leaks",
+			hi_page_printf(page,
+				       "of %s in %s leaked blocks, by the function "
+				       "that allocated them",
+				       hi_bytes(bytes, r->lost_bytes),
+				       hi_count(blocks, r->lost)));
+	t = hi_page_table(page, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n && i < r->top; i++) {
+		const struct hi_window_site *site = &r->sites[sites[i].group];
+
+		add_site_name(r, sites[i].group, t);
+		if (is_only_a_range(&site->lost))
+			hi_cell_empty(t);
+		else
+			hi_cell_text(t, number_text(site->lost.value, page), 0);
+		hi_cell_text(t, number_range_text(&site->lost, page), 0);
+		add_bytes_estimate(&site->lost_bytes, t);
+		add_site_place(r, sites[i].group, t);
+	}
+	if (n == 0)
+		hi_page_note(page, "none of them was seen by a window: they are from "
+				   "before the recording, or few");
+	if (n > r->top)
+		hi_page_note(page,
+			     hi_page_printf(page, "%zu more rows (--all)", n - r->top));
+}
+
+static size_t count_only_ranges(const struct hi_windows_report *r)
+{
+	size_t n = 0;
+
+	for (uint32_t i = HI_GROUP_NO_STACK; i < r->groups->n_groups; i++)
+		n += is_only_a_range(&r->sites[i].live_bytes) ||
+		     is_only_a_range(&r->sites[i].lost);
+	return n;
+}
+
+void hi_windows_display(const struct hi_windows_report *r, struct hi_page *page)
+{
+	char n[32];
+
+	hi_report_header_title(r->header, page);
+	hi_page_text(page, hi_heap_live_text(r->header, r->bytes, r->objects, page));
+	show_windows_fact(r, page);
+	hi_report_header_facts(r->header, page, false);
+	if (r->recorded->counts.lost)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "%s events were lost: figures are too "
+					       "small by as much",
+					       hi_count(n, r->recorded->counts.lost)));
+	show_rates(r, page);
+	show_live_by_windows(r, page);
+	show_leaks_by_windows(r, page);
+	if (count_only_ranges(r))
+		hi_page_note(page,
+			     "a range alone: blocks of this function are freed between "
+			     "windows, and other functions allocate blocks of the same "
+			     "size, so that it is not known whose a block is "
+			     "(--sample SIZE or all knows)");
+}
+
+/* ---- the document ---- */
+
+static void put_bounded_json(const struct hi_bounded *b, const char *key,
+			     struct hi_json *json)
+{
+	hi_json_object(json, key);
+	hi_json_real(json, "value", b->value);
+	hi_json_real(json, "low", b->low);
+	hi_json_real(json, "high", b->high);
+	hi_json_end(json);
+}
+
+static void put_window_site_json(const struct hi_windows_report *r, uint32_t group,
+				 struct hi_json *json)
+{
+	const struct hi_window_site *site = &r->sites[group];
+	const struct hi_frame_row *row = row_of_window_site(r, group);
+
+	hi_json_object(json, NULL);
+	if (row)
+		hi_frame_json(row, "site", json);
+	else
+		hi_json_null(json, "site");
+	hi_json_number(json, "seen", site->rate.seen);
+	put_bounded_json(&site->rate.allocs, "allocations_per_s", json);
+	put_bounded_json(&site->rate.bytes, "bytes_per_s", json);
+	hi_json_number(json, "seen_live", site->seen_live);
+	hi_json_number(json, "seen_leaked", site->seen_lost);
+	hi_json_number(json, "unseen_frees", site->unseen_frees);
+	put_bounded_json(&site->live_bytes, "live_bytes", json);
+	put_bounded_json(&site->lost, "leaked", json);
+	put_bounded_json(&site->lost_bytes, "leaked_bytes", json);
+	hi_json_end(json);
+}
+
+static void put_windows_json(const struct hi_windows_report *r, struct hi_json *json)
+{
+	struct hi_window_totals t = hi_windows_totals(r->recorded->windows);
+
+	hi_json_object(json, "recording");
+	hi_json_number(json, "duration_ns", length_of_windows_recording(r));
+	hi_json_number(json, "windows", t.n);
+	hi_json_number(json, "covered_ns", t.covered_ns);
+	hi_json_number(json, "shortest_ns", t.shortest_ns);
+	hi_json_number(json, "longest_ns", t.longest_ns);
+	hi_json_number(json, "events", r->recorded->counts.events);
+	hi_json_number(json, "lost", r->recorded->counts.lost);
+	hi_json_number(json, "allocations", t.allocs);
+	hi_json_number(json, "hits", r->recorded->window_hits);
+	hi_json_number(json, "late_hits", r->recorded->late_hits);
+	hi_json_text(json, "rates", "mean of windows; Student, Wilson; 95 %");
+	hi_json_text(json, "blocks", "seen by windows, raked to the walk; 95 %");
+	hi_json_end(json);
+}
+
+void hi_windows_json(const struct hi_windows_report *r, struct hi_json *json)
+{
+	struct hi_arena arena = {};
+	size_t n;
+	const struct ordered_site *sites = order_sites(r, rate_of_site, &arena, &n);
+
+	hi_report_header_json(r->header, "heapinspect/windows/v1", json);
+	put_windows_json(r, json);
+	hi_json_object(json, "live");
+	hi_json_number(json, "objects", r->objects);
+	hi_json_number(json, "bytes", r->bytes);
+	hi_json_end(json);
+	hi_json_object(json, "leaked");
+	hi_json_number(json, "blocks", r->lost);
+	hi_json_number(json, "bytes", r->lost_bytes);
+	hi_json_end(json);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < n; i++)
+		put_window_site_json(r, sites[i].group, json);
+	hi_json_end(json);
+	hi_json_end(json);
+	json->failed |= !sites;
+	hi_arena_free(&arena);
+}

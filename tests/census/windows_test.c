@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rates by windows beside simulations whose truth is known: many recordings of drawn
+ * programs, of which about 95 % must have the true rate in the interval.
+ */
+#include "census/events/windows.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "tests/harness.h"
+
+enum { RECORDINGS = 400 };
+
+static uint64_t state = 0x9e3779b97f4a7c15;
+
+static double draw_uniform(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double draw_exponential(double rate)
+{
+	return -log(draw_uniform()) / rate;
+}
+
+/* A drawn site: calls at random, or in bursts of some calls that begin at random; it is
+ * `loud` times as busy in the last half of the recording. */
+struct drawn_site {
+	double rate; /* bursts a second */
+	unsigned burst;
+	double gap_s; /* between two calls of a burst, on average */
+	double loud;
+};
+
+static const struct drawn_site sites[] = {
+	{500, 1, 0, 1},	     /* calls often */
+	{60, 1, 0, 1},	     /* once a window or so */
+	{5, 1, 0, 1},	     /* in few windows */
+	{20, 20, 0.0002, 1}, /* bursts shorter than a window */
+	{300, 1, 0, 5},	     /* grows */
+	{20, 30, 0.001, 1},  /* bursts as long as a window */
+};
+enum { SITES = sizeof(sites) / sizeof(*sites) };
+
+/* Returns the calls of the recording; those within [from, to) of each window go into
+ * *windows as context c. */
+static double draw_calls_of_site(const struct drawn_site *site, double seconds,
+				 const double *from, const double *length, size_t n,
+				 uint32_t *seen)
+{
+	double all = 0;
+
+	for (int half = 0; half < 2; half++) {
+		double rate = site->rate * (half ? site->loud : 1);
+		double end = seconds * (half + 1) / 2, t = seconds * half / 2;
+
+		while ((t += draw_exponential(rate)) < end) {
+			double at = t;
+
+			for (unsigned i = 0; i < site->burst; i++) {
+				size_t k = (size_t)(at < 0 ? 0 : at);
+
+				if (at >= seconds)
+					break;
+				all++;
+				if (k < n && at >= from[k] && at < from[k] + length[k])
+					seen[k]++;
+				if (site->gap_s > 0)
+					at += draw_exponential(1 / site->gap_s);
+			}
+		}
+	}
+	return all;
+}
+
+static void draw_windows(size_t n, double *from, double *length)
+{
+	for (size_t k = 0; k < n; k++) {
+		length[k] = draw_uniform() < 0.3 ? 0.006 : 0.02; /* some are cut */
+		from[k] = (double)k + draw_uniform() * (1 - length[k]);
+	}
+}
+
+/* In how many recordings is the true number of calls in the interval? */
+static unsigned count_covered(const struct drawn_site *site, size_t n, size_t most)
+{
+	enum { MOST = 240 };
+	double from[MOST], length[MOST];
+	const uint32_t group_of = 0;
+	unsigned covered = 0;
+	struct hi_error err;
+
+	for (int r = 0; r < RECORDINGS; r++) {
+		uint32_t seen[MOST] = {};
+		struct hi_windows *w;
+		struct hi_window_rate rate;
+		double all, truth;
+
+		HI_ASSERT_OK(hi_windows_create(most, &w, &err), &err);
+		draw_windows(n, from, length);
+		all = draw_calls_of_site(site, (double)n, from, length, n, seen);
+		truth = all / (double)n;
+		for (size_t k = 0; k < n; k++) {
+			uint64_t at = (uint64_t)(from[k] * HI_NS_PER_S) + 1;
+
+			for (uint32_t i = 0; i < seen[k]; i++)
+				HI_ASSERT_OK(hi_windows_count(w, 0, 24, &err), &err);
+			HI_ASSERT_OK(
+				hi_windows_end(w, at,
+					       at + (uint64_t)(length[k] * HI_NS_PER_S),
+					       &err),
+				&err);
+		}
+		HI_ASSERT_OK(hi_windows_rates(w, &group_of, 1, 1, &rate, &err), &err);
+		covered += rate.seen == 0 ? 1
+					  : rate.allocs.low <= truth &&
+						    truth <= rate.allocs.high;
+		hi_windows_destroy(w);
+	}
+	return covered;
+}
+
+/* Three standard deviations of the number of recordings below 95 %. */
+static void expect_coverage(size_t n_windows, size_t most)
+{
+	const double least = RECORDINGS * 0.95 - 3 * sqrt(RECORDINGS * 0.95 * 0.05);
+
+	for (size_t i = 0; i < SITES; i++) {
+		unsigned covered = count_covered(&sites[i], n_windows, most);
+
+		hi_test_note("site %zu: %u of %u", i, covered, (unsigned)RECORDINGS);
+		HI_ASSERT_MSG(covered >= least, "site %zu: %u of %u recordings", i,
+			      covered, (unsigned)RECORDINGS);
+	}
+}
+
+HI_TEST(windows, intervals_have_the_true_rate_of_a_minute)
+{
+	expect_coverage(60, 0);
+}
+
+HI_TEST(windows, intervals_have_the_true_rate_of_ten_windows)
+{
+	expect_coverage(10, 0);
+}
+
+HI_TEST(windows, intervals_of_batches_have_the_true_rate)
+{
+	expect_coverage(120, 16);
+}
