@@ -20,7 +20,7 @@ static double at_least_0(double value)
 	return value > 0 ? value : 0;
 }
 
-static double smaller(double a, double b)
+static double take_smaller(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -46,8 +46,8 @@ static struct hi_bounded sum_shares(const struct hi_window_share *shares, size_t
 static void bound_trusted(double truth, double factor, struct hi_bounded *found)
 {
 	found->value *= factor;
-	found->high = smaller(found->high, truth);
-	found->low = smaller(found->low, found->value);
+	found->high = take_smaller(found->high, truth);
+	found->low = take_smaller(found->low, found->value);
 	if (found->high < found->value)
 		found->high = found->value;
 }
@@ -55,8 +55,8 @@ static void bound_trusted(double truth, double factor, struct hi_bounded *found)
 static void bound_untrusted(double left, double most, double factor, double least,
 			    struct hi_bounded *found)
 {
-	found->value = smaller(found->value * factor, left);
-	found->high = smaller(found->high, most);
+	found->value = take_smaller(found->value * factor, left);
+	found->high = take_smaller(found->high, most);
 	found->low = least;
 	if (found->value < least)
 		found->value = least;
@@ -79,10 +79,11 @@ void hi_window_rake(double truth, struct hi_window_share *shares, size_t n)
 		if (shares[i].is_trusted)
 			bound_trusted(truth, factor, &shares[i].found);
 		else
-			bound_untrusted(
-				left, most, their_factor,
-				shares[i].is_alone ? smaller(shares[i].seen, truth) : 0,
-				&shares[i].found);
+			bound_untrusted(left, most, their_factor,
+					shares[i].is_alone
+						? take_smaller(shares[i].seen, truth)
+						: 0,
+					&shares[i].found);
 }
 
 /* ---- cells: a site in a column ---- */
@@ -357,7 +358,7 @@ static bool are_leaks_its_own(const struct size_class *class,
 
 /* ---- one figure ---- */
 
-/* What of the objects is summed, and where it goes. */
+/* A sum over objects, and the place that it goes to. */
 struct figure {
 	const uint64_t *bits; /* the objects that have it */
 	bool is_bytes, is_by_type, is_of_leaks;
@@ -378,8 +379,8 @@ static uint64_t column_key(const struct figure *what, const struct hi_objects *o
 	return key_of_size(o, i) | type << 32;
 }
 
-static bool fill_columns(const struct figures *f, const struct figure *what,
-			 struct cells *c)
+static bool fill_window_columns(const struct figures *f, const struct figure *what,
+				struct cells *c)
 {
 	const struct hi_objects *o = f->blocks->objects;
 	uint32_t column;
@@ -450,11 +451,14 @@ static void rake_column(const struct figures *f, const struct figure *what,
 		struct hi_bounded mean =
 			hi_window_mean(&cell->sum, f->n_windows, f->n_windows);
 
-		shares[i] = (struct hi_window_share){.group = cell->group,
-						     .seen = cell->seen,
-						     .found = {mean.value * f->seconds,
-							       mean.low * f->seconds,
-							       mean.high * f->seconds}};
+		shares[i] = (struct hi_window_share){
+			.group = cell->group,
+			.seen = cell->seen,
+			.found = hi_window_at_speed(
+				(struct hi_bounded){mean.value * f->seconds,
+						    mean.low * f->seconds,
+						    mean.high * f->seconds},
+				&f->blocks->speed)};
 		if (shares[i].found.low < cell->seen)
 			shares[i].found.low = cell->seen;
 		judge_share(f, what, column->key, &shares[i]);
@@ -468,7 +472,7 @@ static bool make_figure(const struct figures *f, const struct figure *what)
 {
 	struct cells c = {};
 	struct hi_window_share *shares = NULL;
-	bool ok = fill_columns(f, what, &c) && fill_cells(f, what, &c);
+	bool ok = fill_window_columns(f, what, &c) && fill_cells(f, what, &c);
 
 	if (ok) {
 		sort_cells(&c);
@@ -520,7 +524,10 @@ static enum hi_status find_site_rates(const struct hi_window_blocks *b,
 	status = hi_windows_rates(b->windows, b->groups->of_context,
 				  b->groups->n_contexts, b->groups->n_groups, rates, err);
 	for (uint32_t i = 0; i < b->groups->n_groups; i++)
-		sites[i].rate = rates[i];
+		sites[i].rate = (struct hi_window_rate){
+			.allocs = hi_window_at_speed(rates[i].allocs, &b->speed),
+			.bytes = hi_window_at_speed(rates[i].bytes, &b->speed),
+			.seen = rates[i].seen};
 	return status;
 }
 

@@ -10,7 +10,7 @@
 
 enum { MOST_ENTRIES = 1 << 21, NO_ENTRY = 0 };
 
-/* What a batch of windows saw of a context. Sums of the windows' rates a second. */
+/* A context in a batch of windows. Sums of the windows' rates a second. */
 struct window_entry {
 	uint32_t batch, context;
 	uint64_t allocs;
@@ -214,6 +214,40 @@ uint32_t hi_windows_at(const struct hi_windows *w, uint64_t time_ns, uint64_t *l
 	return low ? (uint32_t)(low - 1) : 0;
 }
 
+/* ---- the speed in windows ---- */
+
+static const double trap_error = 0.15, least_speed = 0.02;
+
+static double limit_speed(double speed)
+{
+	return speed > 1 ? 1 : speed < least_speed ? least_speed : speed;
+}
+
+struct hi_bounded hi_window_speed(const struct hi_window_load *l)
+{
+	double usage, gaps, cost;
+
+	if (!l->cpu_of_ns || !l->gap_ns || !l->gap_cpu_ns || !l->covered_ns)
+		return (struct hi_bounded){1, 1, 1};
+	usage = (double)l->cpu_ns / (double)l->cpu_of_ns;
+	gaps = (double)l->gap_cpu_ns / (double)l->gap_ns;
+	cost = ((double)l->hits * (double)l->trap_ns + (double)l->program_ns) /
+	       (double)l->covered_ns;
+	return (struct hi_bounded){limit_speed((usage - cost) / gaps),
+				   limit_speed((usage - cost * (1 + trap_error)) / gaps),
+				   limit_speed((usage - cost * (1 - trap_error)) / gaps)};
+}
+
+struct hi_bounded hi_window_at_speed(struct hi_bounded estimate,
+				     const struct hi_bounded *speed)
+{
+	return (struct hi_bounded){estimate.value / speed->value,
+				   estimate.low / speed->high,
+				   speed->low > least_speed ? estimate.high / speed->low
+				   : estimate.high > 0	    ? INFINITY
+							    : 0};
+}
+
 /* ---- estimates ---- */
 
 double hi_student_quantile(uint64_t degrees)
@@ -251,7 +285,7 @@ struct hi_bounded hi_window_mean(const struct hi_window_sum *sum, uint64_t n_win
 				   mean + off + half};
 }
 
-/* Of a group. */
+/* The sums of a group. */
 struct rate_sums {
 	struct hi_window_sum allocs, bytes;
 	double batch_allocs, batch_bytes; /* sums of rates of the batch under way */

@@ -72,6 +72,30 @@ enum hi_status hi_windows_rates(const struct hi_windows *windows,
 				uint32_t n_groups, struct hi_window_rate *ret,
 				struct hi_error *err);
 
+/*
+ * Note [Slowed by windows]
+ *
+ * In a window each hit costs the target a trap, so that a program that has no time to
+ * spare does less there than it does otherwise. The CPU time of the target in windows,
+ * less the cost of traps and programs, is compared with that of the gaps between them: the
+ * quotient is its speed, by which rates are divided. A program that waits anyhow makes up
+ * for it, and has a speed of 1. The cost of a trap is known to about a seventh: where most
+ * of a window goes into traps, the speed is hardly known, and rates have no upper end.
+ */
+struct hi_window_load {
+	uint64_t cpu_ns,
+		cpu_of_ns; /* of windows: CPU time of the target in so much time */
+	uint64_t gap_cpu_ns, gap_ns;	 /* the same of gaps */
+	uint64_t hits, trap_ns;		 /* in windows; each costs so much */
+	uint64_t program_ns, covered_ns; /* in programs; length of the windows */
+};
+/* Returns the speed of the target in windows, at most 1. */
+struct hi_bounded hi_window_speed(const struct hi_window_load *load);
+/* An estimate by windows, at the speed that the target has without them. high: INFINITY
+ * where that is not known. */
+struct hi_bounded hi_window_at_speed(struct hi_bounded estimate,
+				     const struct hi_bounded *speed);
+
 /* ---- means of what was seen in windows ---- */
 
 /* Sums over windows (or batches) of one figure; rates are per second. */

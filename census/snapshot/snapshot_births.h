@@ -47,12 +47,13 @@ struct hi_recorded {
 	/* By context; NULL: unknown, of files of earlier versions. */
 	const struct hi_context_ports *ports;
 	struct hi_recorded_time time;
-	/* Of a recording by windows, which is in no file: then births are of blocks that
+	/* A recording by windows, which is in no file: then births are of blocks that
 	 * windows saw, or of others at their addresses (Note [Blocks of windows] in
 	 * census/events/window_live.h). NULL: it is none. */
 	const struct hi_windows *windows;
-	const uint64_t *outstanding;	 /* by context, blocks that no window saw freed */
-	uint64_t window_hits, late_hits; /* traps of the target: in windows, after them */
+	const uint64_t *outstanding; /* by context, blocks that no window saw freed */
+	struct hi_window_load window_load;
+	uint64_t late_hits; /* traps of the target after windows */
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -35,6 +35,8 @@ enum hi_status hi_record_windows_run(struct hi_inspection *in,
 	struct hi_window_blocks blocks = {.windows = recorded->windows,
 					  .objects = in->graph->objects,
 					  .births = recorded->births,
+					  .speed =
+						  hi_window_speed(&recorded->window_load),
 					  .live_bits = live,
 					  .lost_bits = lost,
 					  .outstanding = recorded->outstanding};

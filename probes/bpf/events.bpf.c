@@ -73,11 +73,11 @@ struct pending {
 	__u32 function; /* the cookie */
 	__u64 sp;	/* at its entry */
 	__u64 size;
-	__u64 old;	 /* the block that it was given; 0: none */
-	__u64 result;	 /* where the result goes */
-	__u64 has_begun; /* HI_EVENT_REALLOC_BEGIN was sent */
-	__u64 window;	 /* that saw the entry */
-	__u64 unused;
+	__u64 old;	  /* the block that it was given; 0: none */
+	__u64 result;	  /* where the result goes */
+	__u64 has_begun;  /* HI_EVENT_REALLOC_BEGIN was sent */
+	__u64 window;	  /* that saw the entry */
+	__u64 entered_ns; /* of a window: when the program at the entry was over */
 };
 
 /* Hashes of stacks that were sent. A stack that another one has displaced is sent again.
@@ -126,6 +126,7 @@ struct call {
 	struct hi_bpf_events_shared *shared;
 	const volatile struct hi_bpf_function *does;
 	__u32 cookie, tid;
+	__u64 begin_ns; /* of a window */
 };
 
 /* Is it a thread of the target that runs? */
@@ -258,7 +259,7 @@ static __always_inline int find_call(struct pt_regs *regs, int at_return,
 			__sync_fetch_and_add(&ret->shared->late_hits, 1);
 		return 0;
 	}
-	if (is_window_over(ret->shared))
+	if (is_window_over(ret->shared, &ret->begin_ns))
 		return 0;
 	ret->does = &given.functions[ret->cookie & (HI_BPF_EVENT_FUNCTIONS - 1)];
 	return is_target(ret->shared, &ret->tid);
@@ -1136,6 +1137,41 @@ static __always_inline void leave_alloc(const struct call *call, struct pending 
 		send_result(call, &event, is_chosen || failed, 0);
 }
 
+/* ---- the cost of windows ---- */
+
+static __always_inline __u64 note_program_time(const struct call *call)
+{
+	__u64 now;
+
+	if (!call->begin_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	__sync_fetch_and_add(&call->shared->program_ns, now - call->begin_ns);
+	return now;
+}
+
+static __always_inline void note_end_of_entry(const struct call *call)
+{
+	__u64 now = note_program_time(call);
+	struct pending *pending;
+
+	if (!now || !call->does->result)
+		return;
+	pending = find_pending(call->does->family);
+	if (pending)
+		pending->entered_ns = now;
+}
+
+static __always_inline void note_time_between(const struct call *call,
+					      const struct pending *pending)
+{
+	__u64 bin = (call->begin_ns - pending->entered_ns) / HI_BPF_BETWEEN_NS;
+
+	if (!call->begin_ns || bin >= HI_BPF_BETWEEN_BINS)
+		return;
+	__sync_fetch_and_add(&call->shared->between[bin & (HI_BPF_BETWEEN_BINS - 1)], 1);
+}
+
 /* A sample of time that comes in between finds the call among the callers. */
 SEC("uretprobe")
 int leave(struct pt_regs *regs)
@@ -1146,8 +1182,11 @@ int leave(struct pt_regs *regs)
 	if (!find_call(regs, 1, &call) || is_counting(&call))
 		return 0;
 	pending = find_returning(&call);
-	if (pending && is_return_of(&call, pending))
+	if (pending && is_return_of(&call, pending)) {
+		note_time_between(&call, pending);
 		leave_alloc(&call, pending);
+	}
+	note_program_time(&call);
 	if (given.keeps_callers)
 		drop_callers(&call);
 	return 0;
@@ -1198,6 +1237,12 @@ static __always_inline int pass_place(const struct call *call,
 	return 0;
 }
 
+static __always_inline int enter_function(const struct call *call,
+					  struct hi_bpf_event_counts *counts)
+{
+	return call->does->result ? enter_alloc(call, counts) : enter_free(call, counts);
+}
+
 SEC("uprobe")
 int enter(struct pt_regs *regs)
 {
@@ -1214,7 +1259,9 @@ int enter(struct pt_regs *regs)
 		return count_call(&call, counts);
 	if (call.does->flags & HI_BPF_AT_PLACES)
 		return pass_place(&call, counts);
-	return call.does->result ? enter_alloc(&call, counts) : enter_free(&call, counts);
+	enter_function(&call, counts);
+	note_end_of_entry(&call);
+	return 0;
 }
 
 /* ---- samples of time ---- */

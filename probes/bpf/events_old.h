@@ -22,9 +22,11 @@
 #define HI_PROBES_BPF_EVENTS_OLD_H
 
 /* There are no windows on these kernels. */
-static __always_inline int is_window_over(const struct hi_bpf_events_shared *shared)
+static __always_inline int is_window_over(const struct hi_bpf_events_shared *shared,
+					  __u64 *now_ret)
 {
 	(void)shared;
+	*now_ret = 0;
 	return 0;
 }
 

@@ -43,6 +43,8 @@ enum {
 	HI_BPF_IN_MEMORY = 1 << 12,
 	HI_BPF_OFFSET_SHIFT = 16,
 	HI_BPF_GIVEN_BLOCKS = 256, /* that were given out last; by cpu */
+	HI_BPF_BETWEEN_BINS = 128,
+	HI_BPF_BETWEEN_NS = 32, /* of a bin */
 };
 
 /*
@@ -125,6 +127,10 @@ struct hi_bpf_events_shared {
 	__u64 window_hits;   /* of the last window */
 	__u64 window_end_ns; /* as a hit found it to be over; 0: none has */
 	__u64 late_hits;     /* of all windows, after their ends */
+	__u64 program_ns;    /* in programs, of all windows */
+	/* Calls of all windows by the time from the end of the program at the entry to
+	 * the begin of that at the return: two halves of traps, and malloc. */
+	__u32 between[HI_BPF_BETWEEN_BINS];
 	__u64 unused[6];
 	__u64 own_hits;	  /* of the loader's own site */
 	__u64 lost;	  /* events, since the last HI_EVENT_LOST */

@@ -11,16 +11,20 @@
 
 /* The end of a window by time, or by hits: each costs the target a trap. From then on
  * programs return at once, until the links are closed. */
-static __always_inline int is_window_over(struct hi_bpf_events_shared *shared)
+static __always_inline int is_window_over(struct hi_bpf_events_shared *shared,
+					  __u64 *now_ret)
 {
 	__u64 until = *(volatile __u64 *)&shared->window_until_ns, now;
 
+	*now_ret = 0;
 	if (!until)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (now < until &&
-	    __sync_fetch_and_add(&shared->window_hits, 1) < shared->window_budget)
+	    __sync_fetch_and_add(&shared->window_hits, 1) < shared->window_budget) {
+		*now_ret = now;
 		return 0;
+	}
 	__sync_val_compare_and_swap(&shared->window_end_ns, 0, now < until ? now : until);
 	*(volatile __u32 *)&shared->running = HI_BPF_EVENTS_NOT;
 	return 1;

@@ -80,6 +80,8 @@ static inline bool hi_bpf_source_has_windows(const struct hi_bpf_source *source)
 {
 	return source->windows.schedule.length_ns;
 }
+/* See struct hi_event_stats. */
+uint64_t hi_bpf_windows_return_ns(const struct hi_bpf_source *source, uint64_t *n_ret);
 void hi_bpf_windows_start(struct hi_bpf_source *source);
 /* Opens one that is due, and takes note of one that has ended: true, and its events are
  * in the ring. Errors: HI_GONE: its process was killed, again and again. */

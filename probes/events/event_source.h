@@ -39,6 +39,9 @@ struct hi_event_stats {
 	uint64_t stacks,
 		stacks_cut; /* that the sink got; of those, without outer frames */
 	uint64_t abandoned; /* calls that never returned */
+	/* In windows: calls that were seen to return, and what the trap of a return takes
+	 * without its program, the median; 0: not known. */
+	uint64_t returns, return_ns;
 	/* Calls of malloc and its like in pauses, and bytes that they gave out. */
 	uint64_t paused_calls, paused_bytes;
 	struct hi_tick_stats ticks;

@@ -16,6 +16,7 @@
 #include "base/fork.h"
 #include "base/packet.h"
 #include "probes/bpf_link.h"
+#include "probes/trial_site.h"
 
 /*
  * Note [Windows]
@@ -52,6 +53,7 @@ enum {
 	LOOK_NS = 1000000,
 	LINKS_MAX = 64, /* of a window: two a file, and the holder's own */
 	OWN_LINKS = 2,
+	TRIED_TRAPS = 100,
 };
 static const char name_of_windows[] = "hi-probes:win";
 
@@ -62,6 +64,28 @@ struct window_answer {
 };
 
 /* ---- the holder ---- */
+
+/* The target's CPU time at a time. */
+struct cpu_look {
+	uint64_t at_ns, cpu_ns; /* 0: not known */
+};
+
+static struct cpu_look look_at_cpu(pid_t pid)
+{
+	struct timespec cpu;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
+		return (struct cpu_look){};
+	return (struct cpu_look){hi_clock_ns(), (uint64_t)cpu.tv_sec * HI_NS_PER_S +
+							(uint64_t)cpu.tv_nsec};
+}
+
+static uint64_t measure_cpu(struct cpu_look from, struct cpu_look to, uint64_t *of_ret)
+{
+	*of_ret = from.at_ns && to.at_ns ? to.at_ns - from.at_ns : 0;
+	return *of_ret ? to.cpu_ns - from.cpu_ns : 0;
+}
 
 struct window_links {
 	int fds[LINKS_MAX];
@@ -98,6 +122,18 @@ static void await_grace(const struct hi_window_opening *opening,
 	if (links->n < LINKS_MAX &&
 	    hi_bpf_link_own_site(opening->program, &links->fds[links->n], NULL) == HI_OK)
 		links->n++;
+}
+
+/* The holder's own site is probed. */
+static uint64_t try_traps(const struct window_links *links)
+{
+	uint64_t start = hi_clock_ns();
+
+	if (!links->n)
+		return 0;
+	for (int i = 0; i < TRIED_TRAPS; i++)
+		hi_own_site_call();
+	return (hi_clock_ns() - start) / TRIED_TRAPS;
 }
 
 static enum hi_status open_window_links(const struct hi_window_opening *opening,
@@ -173,21 +209,29 @@ static void end_events(struct hi_bpf_events_shared *shared,
 		window->hits = shared->window_budget;
 }
 
+/* gap: its begin, and that of the next one. */
 static enum hi_status run_window(const struct hi_window_opening *opening, int inspector,
 				 const struct hi_window_request *request,
-				 struct hi_event_window *window, struct hi_error *err)
+				 struct cpu_look *gap, struct hi_event_window *window,
+				 struct hi_error *err)
 {
 	struct hi_bpf_events_shared *shared = opening->shared;
 	struct window_links links = {};
+	struct cpu_look before;
 	uint64_t start = hi_clock_ns(), grace_ns;
 	enum hi_status status;
 
 	await_grace(opening, &links);
 	grace_ns = hi_clock_ns() - start;
+	window->entry_ns = try_traps(&links);
 	start = hi_clock_ns();
 	status = open_window_links(opening, &links, err);
 	window->open_ns = hi_clock_ns() - start;
 	if (status == HI_OK) {
+		before = look_at_cpu(opening->pid);
+		window->gap_cpu_ns = measure_cpu(*gap, before, &window->gap_ns);
+		window->program_ns =
+			__atomic_load_n(&shared->program_ns, __ATOMIC_SEQ_CST);
 		open_events(shared, request, window);
 		await_window(shared, inspector,
 			     grace_ns < request->length_ns ? window->to_ns - grace_ns
@@ -195,12 +239,17 @@ static enum hi_status run_window(const struct hi_window_opening *opening, int in
 		await_grace(opening, &links);
 		await_window(shared, inspector, window->to_ns);
 		end_events(shared, window);
+		window->cpu_ns = measure_cpu(before, look_at_cpu(opening->pid),
+					     &window->cpu_of_ns);
 	}
 	start = hi_clock_ns();
 	close_window_links(&links);
 	window->close_ns = hi_clock_ns() - start;
 	window->late_hits =
 		__atomic_load_n(&shared->late_hits, __ATOMIC_SEQ_CST) - window->late_hits;
+	window->program_ns = __atomic_load_n(&shared->program_ns, __ATOMIC_SEQ_CST) -
+			     window->program_ns;
+	*gap = look_at_cpu(opening->pid);
 	return status;
 }
 
@@ -212,6 +261,7 @@ static bool answer_window(int inspector, struct window_answer *answer)
 /* Until the inspector has ended. */
 static void run_windows(const struct hi_window_opening *opening, int inspector)
 {
+	struct cpu_look gap = look_at_cpu(opening->pid);
 	struct hi_window_request request;
 	int fd = -1;
 
@@ -220,8 +270,8 @@ static void run_windows(const struct hi_window_opening *opening, int inspector)
 
 		hi_close_fd(fd);
 		hi_child_set_priority(1);
-		answer.status = run_window(opening, inspector, &request, &answer.window,
-					   &answer.error);
+		answer.status = run_window(opening, inspector, &request, &gap,
+					   &answer.window, &answer.error);
 		hi_child_set_priority(0);
 		if (!answer_window(inspector, &answer))
 			return;

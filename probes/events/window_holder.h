@@ -16,6 +16,11 @@ struct hi_event_window {
 	uint64_t open_ns, close_ns; /* that it took to open the links, and to close them
 				       until no program runs */
 	bool is_cut;		    /* by the number of hits */
+	/* CPU time of the target in so much time: of the window, and of the gap before
+	 * it; and in the programs of the window. Lengths are 0: not known. */
+	uint64_t cpu_ns, cpu_of_ns, gap_cpu_ns, gap_ns;
+	uint64_t program_ns;
+	uint64_t entry_ns; /* that a trap at an entry took, tried on the holder itself */
 };
 
 struct hi_window_request {
@@ -24,6 +29,7 @@ struct hi_window_request {
 
 /* How windows are opened: runs in the holder, which has a copy of the caller's memory. */
 struct hi_window_opening {
+	pid_t pid;
 	/* Links, anchors, and the check of means, as of probe_holder.h. */
 	struct hi_probe_opening links;
 	/* Before the first window: opens what `links.open` needs of files, since all

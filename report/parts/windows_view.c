@@ -17,7 +17,7 @@ static uint64_t round_figure(double value)
 }
 
 /* "0.4", "12", "1,234,567" */
-static const char *number_text(double value, struct hi_page *page)
+static const char *estimate_number_text(double value, struct hi_page *page)
 {
 	char n[32];
 
@@ -42,6 +42,8 @@ static const char *bytes_range_text(const struct hi_bounded *b, struct hi_page *
 
 	hi_bytes(low, round_figure(b->low));
 	hi_bytes(high, round_figure(b->high));
+	if (isinf(b->high))
+		return hi_page_printf(page, "at least %s", low);
 	low_unit = strrchr(low, ' ');
 	high_unit = strrchr(high, ' ');
 	if (low_unit && high_unit && strcmp(low_unit, high_unit) == 0)
@@ -51,8 +53,11 @@ static const char *bytes_range_text(const struct hi_bounded *b, struct hi_page *
 
 static const char *number_range_text(const struct hi_bounded *b, struct hi_page *page)
 {
-	return hi_page_printf(page, "%s to %s", number_text(b->low, page),
-			      number_text(b->high, page));
+	if (isinf(b->high))
+		return hi_page_printf(page, "at least %s",
+				      estimate_number_text(b->low, page));
+	return hi_page_printf(page, "%s to %s", estimate_number_text(b->low, page),
+			      estimate_number_text(b->high, page));
 }
 
 /* ---- facts ---- */
@@ -62,6 +67,23 @@ static uint64_t length_of_windows_recording(const struct hi_windows_report *r)
 	const struct hi_births *b = r->recorded->births;
 
 	return b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
+}
+
+/* Nothing where windows do not slow it down. */
+static void show_speed(const struct hi_windows_report *r, struct hi_page *page)
+{
+	struct hi_bounded speed = hi_window_speed(&r->recorded->window_load);
+
+	if (speed.value >= 0.99)
+		return;
+	hi_page_fact(
+		page, "slowed",
+		hi_page_printf(page,
+			       "in windows the program ran at %.0f %% of its speed "
+			       "(%.0f to %.0f), by its CPU time and %llu ns a trap; "
+			       "figures are of its full speed",
+			       100 * speed.value, 100 * speed.low, 100 * speed.high,
+			       (unsigned long long)r->recorded->window_load.trap_ns));
 }
 
 static void show_windows_fact(const struct hi_windows_report *r, struct hi_page *page)
@@ -80,8 +102,9 @@ static void show_windows_fact(const struct hi_windows_report *r, struct hi_page 
 			     hi_percent(share, t.covered_ns, length ? length : 1),
 			     hi_count(allocs, t.allocs), r->allocator ? " from " : "",
 			     r->allocator ? hi_page_safe(page, r->allocator) : "",
-			     hi_count(traps, r->recorded->window_hits +
+			     hi_count(traps, r->recorded->window_load.hits +
 						     r->recorded->late_hits)));
+	show_speed(r, page);
 	hi_page_fact(
 		page, "estimated",
 		"all figures with ~, with the range of 95 %: rates by the windows' "
@@ -199,7 +222,7 @@ static void show_rates(const struct hi_windows_report *r, struct hi_page *page)
 		const struct hi_window_site *site = &r->sites[sites[i].group];
 
 		add_site_name(r, sites[i].group, t);
-		hi_cell_text(t, number_text(site->rate.allocs.value, page), 0);
+		hi_cell_text(t, estimate_number_text(site->rate.allocs.value, page), 0);
 		hi_cell_text(t, number_range_text(&site->rate.allocs, page), 0);
 		hi_cell_text(t, bytes_text(site->rate.bytes.value, page), 0);
 		add_site_place(r, sites[i].group, t);
@@ -281,7 +304,7 @@ static void show_leaks_by_windows(const struct hi_windows_report *r, struct hi_p
 		if (is_only_a_range(&site->lost))
 			hi_cell_empty(t);
 		else
-			hi_cell_text(t, number_text(site->lost.value, page), 0);
+			hi_cell_text(t, estimate_number_text(site->lost.value, page), 0);
 		hi_cell_text(t, number_range_text(&site->lost, page), 0);
 		add_bytes_estimate(&site->lost_bytes, t);
 		add_site_place(r, sites[i].group, t);
@@ -367,6 +390,8 @@ static void put_window_site_json(const struct hi_windows_report *r, uint32_t gro
 static void put_windows_json(const struct hi_windows_report *r, struct hi_json *json)
 {
 	struct hi_window_totals t = hi_windows_totals(r->recorded->windows);
+	const struct hi_window_load *load = &r->recorded->window_load;
+	const struct hi_bounded speed = hi_window_speed(load);
 
 	hi_json_object(json, "recording");
 	hi_json_number(json, "duration_ns", length_of_windows_recording(r));
@@ -377,8 +402,15 @@ static void put_windows_json(const struct hi_windows_report *r, struct hi_json *
 	hi_json_number(json, "events", r->recorded->counts.events);
 	hi_json_number(json, "lost", r->recorded->counts.lost);
 	hi_json_number(json, "allocations", t.allocs);
-	hi_json_number(json, "hits", r->recorded->window_hits);
+	hi_json_number(json, "hits", r->recorded->window_load.hits);
 	hi_json_number(json, "late_hits", r->recorded->late_hits);
+	hi_json_number(json, "trap_ns", load->trap_ns);
+	hi_json_number(json, "program_ns", load->program_ns);
+	hi_json_number(json, "cpu_ns", load->cpu_ns);
+	hi_json_number(json, "cpu_of_ns", load->cpu_of_ns);
+	hi_json_number(json, "gap_cpu_ns", load->gap_cpu_ns);
+	hi_json_number(json, "gap_ns", load->gap_ns);
+	put_bounded_json(&speed, "speed", json);
 	hi_json_text(json, "rates", "mean of windows; Student, Wilson; 95 %");
 	hi_json_text(json, "blocks", "seen by windows, raked to the walk; 95 %");
 	hi_json_end(json);

@@ -343,8 +343,8 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 		j->recorded.ticks = hi_recording_ticks(recording);
 	j->recorded.windows = hi_recording_windows(recording);
 	j->recorded.outstanding = j->outstanding;
-	hi_recorder_window_hits(recorder, &j->recorded.window_hits,
-				&j->recorded.late_hits);
+	j->recorded.window_load =
+		hi_recorder_window_load(recorder, &j->recorded.late_hits);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;
 	if (j->recorded.kept)

@@ -70,7 +70,10 @@ struct hi_recorder {
 	/* Of the events that are being taken. */
 	struct hi_error failure;
 	bool is_lost;
-	uint64_t window_hits, late_hits;   /* see struct hi_event_window */
+	struct hi_window_load window_load;
+	uint64_t entry_ns; /* sum over windows */
+	uint32_t n_windows;
+	uint64_t late_hits;		   /* see struct hi_event_window */
 	bool is_finishing;		   /* events behind end_ns are left out */
 	bool is_past_stop;		   /* an event behind the stop was seen */
 	const struct hi_exit_watch *watch; /* NULL: none */
@@ -283,14 +286,28 @@ static void record_stack(void *arg, const struct hi_event_stack *given)
 		keep_failure(r, hi_recording_stack(r->recording, &stack, &err), &err);
 }
 
-/* What came behind the stop was left out. */
+static void add_window_load(struct hi_window_load *load,
+			    const struct hi_event_window *window)
+{
+	load->cpu_ns += window->cpu_ns;
+	load->cpu_of_ns += window->cpu_of_ns;
+	load->gap_cpu_ns += window->gap_cpu_ns;
+	load->gap_ns += window->gap_ns;
+	load->hits += window->hits;
+	load->program_ns += window->program_ns;
+	load->covered_ns += window->to_ns - window->from_ns;
+}
+
+/* Events that came behind the stop were left out. */
 static void record_window(void *arg, const struct hi_event_window *window)
 {
 	struct hi_recorder *r = arg;
 	uint64_t to_ns = window->to_ns;
 	struct hi_error err;
 
-	r->window_hits += window->hits;
+	add_window_load(&r->window_load, window);
+	r->entry_ns += window->entry_ns;
+	r->n_windows++;
 	r->late_hits += window->late_hits;
 	if (r->is_finishing && to_ns > r->end_ns)
 		to_ns = r->end_ns;
@@ -1152,11 +1169,30 @@ void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats
 		*ret = recorder->stats;
 }
 
-void hi_recorder_window_hits(const struct hi_recorder *recorder, uint64_t *in_ret,
-			     uint64_t *late_ret)
+/* Entries as the holder has tried them, and returns. */
+static uint64_t mean_trap_ns(const struct hi_recorder *r,
+			     const struct hi_event_stats *stats)
 {
-	*in_ret = recorder->window_hits;
-	*late_ret = recorder->late_hits;
+	uint64_t hits = r->window_load.hits, returns = stats->returns;
+	double entry_ns = r->n_windows ? (double)r->entry_ns / r->n_windows : 0;
+
+	if (!hits || returns > hits)
+		return 0;
+	return (uint64_t)(((double)(hits - returns) * entry_ns +
+			   (double)returns * (double)stats->return_ns) /
+			  (double)hits);
+}
+
+struct hi_window_load hi_recorder_window_load(const struct hi_recorder *recorder,
+					      uint64_t *late_hits_ret)
+{
+	struct hi_window_load load = recorder->window_load;
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(recorder, &stats);
+	load.trap_ns = mean_trap_ns(recorder, &stats);
+	*late_hits_ret = recorder->late_hits;
+	return load;
 }
 
 struct hi_recorded_time hi_recorder_time(const struct hi_recorder *recorder)

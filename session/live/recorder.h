@@ -149,9 +149,9 @@ const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *recorder
 						    uint32_t *n_ret);
 /* Returns the stats of the source; after the finish those of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
-/* Traps of the target in windows, and after them. */
-void hi_recorder_window_hits(const struct hi_recorder *recorder, uint64_t *in_ret,
-			     uint64_t *late_ret);
+/* The cost of windows for the target, and its traps after them. */
+struct hi_window_load hi_recorder_window_load(const struct hi_recorder *recorder,
+					      uint64_t *late_hits_ret);
 /* Returns the samples of time up to the last stop. */
 struct hi_recorded_time hi_recorder_time(const struct hi_recorder *recorder);
 /* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the last stop, 0 before the
