@@ -136,6 +136,23 @@ HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_nothing_as_on_old_kernels)
 	expect_kills_leave_nothing(hi_event_source_open_as_on_old_kernels, KILLS_BY_PERF);
 }
 
+static enum hi_status open_windows_of_kills(const struct hi_target *target,
+					    const struct hi_event_functions *functions,
+					    const struct hi_event_source_options *options,
+					    struct hi_event_source **ret,
+					    struct hi_error *err)
+{
+	struct hi_event_source_options o = *options;
+
+	o.windows = (struct hi_event_schedule){20000000, 30000000, 1 << 20};
+	return hi_event_source_open(target, functions, &o, ret, err);
+}
+
+HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_no_window)
+{
+	expect_kills_leave_nothing(open_windows_of_kills, KILLS);
+}
+
 /* Another process of the same file has a probe on each function, which is no reason for
  * one in the target. */
 static void probe_beside(const struct kills *k, const char *file)
@@ -159,7 +176,7 @@ static void probe_beside(const struct kills *k, const char *file)
 	}
 }
 
-static void expect_kills_of_all_leave_no_link(bool beside)
+static void expect_kills_of_all_leave_no_link(open_fn *open, bool beside)
 {
 	const char *file = probe_own_copy("alloc_events_static");
 	struct kills k;
@@ -168,8 +185,8 @@ static void expect_kills_of_all_leave_no_link(bool beside)
 	if (beside)
 		probe_beside(&k, file);
 	for (int i = 0; i < KILLS_OF_ALL; i++) {
-		kill_at_breakpoint(&k, start_recorder(hi_event_source_open, k.name,
-						      k.target, &k.functions));
+		kill_at_breakpoint(&k,
+				   start_recorder(open, k.name, k.target, &k.functions));
 		expect_whole_text(k.fx, &k.functions, k.texts);
 	}
 	hi_test_note("%zu records of probes leaked", probe_leaks_count(k.name) - k.leaks);
@@ -177,10 +194,15 @@ static void expect_kills_of_all_leave_no_link(bool beside)
 
 HI_TEST_ROOT_ALONE(event_kills, killing_all_processes_at_once_leaves_no_link)
 {
-	expect_kills_of_all_leave_no_link(false);
+	expect_kills_of_all_leave_no_link(hi_event_source_open, false);
+}
+
+HI_TEST_ROOT_ALONE(event_kills, killing_all_processes_of_a_window_leaves_no_link)
+{
+	expect_kills_of_all_leave_no_link(open_windows_of_kills, false);
 }
 
 HI_TEST_ROOT_ALONE(event_kills, killing_all_processes_beside_another_user_leaves_no_link)
 {
-	expect_kills_of_all_leave_no_link(true);
+	expect_kills_of_all_leave_no_link(hi_event_source_open, true);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recordings by windows of a program that counts its allocations itself.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/json.h"
+#include "tests/support/recording_run.h"
+
+enum { SHORT, KEPT, LIST, PAIR, GROWN, COUNTED };
+static const char *const names[COUNTED] = {"make_short", "make_kept", "make_lost_list",
+					   "make_lost_pair", "make_grown"};
+
+static void ask_for_counts(struct hi_fixture *fx, unsigned long long ret[COUNTED])
+{
+	unsigned long long now;
+	char line[200];
+
+	hi_fixture_tell(fx, "counts");
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(6, sscanf(line, "counts %llu %llu %llu %llu %llu %llu", &now,
+			       &ret[0], &ret[1], &ret[2], &ret[3], &ret[4]));
+}
+
+static json_t *row_of_function(const json_t *doc, const char *function)
+{
+	json_t *rows = doc_at(doc, "rows");
+
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		json_t *site = doc_find(rows, "%zu.site.function", i);
+
+		if (json_is_string(site) &&
+		    strcmp(json_string_value(site), function) == 0)
+			return doc_at(rows, "%zu", i);
+	}
+	HI_ASSERT_MSG(false, "no row of %s", function);
+}
+
+/* high: null where nothing is known. */
+static double high_of(const json_t *row, const char *figure)
+{
+	json_t *high = doc_at(row, "%s.high", figure);
+
+	return json_is_null(high) ? INFINITY : json_number_value(high);
+}
+
+/* While the program runs on, it does so much in each site that the one before the recording
+ * and the one after it have the truth between them. */
+static void check_sites(const json_t *doc, const unsigned long long *before,
+			const unsigned long long *after)
+{
+	double seconds = doc_real(doc, "recording.duration_ns") * 1e-9;
+
+	for (int i = 0; i < COUNTED; i++) {
+		const json_t *row = row_of_function(doc, names[i]);
+		double rate = doc_real(row, "allocations_per_s.value");
+		double most = (double)(after[i] - before[i]);
+
+		hi_test_note("%s: %.0f a second, %.0f to %.0f; %.0f at most", names[i],
+			     rate, doc_real(row, "allocations_per_s.low"),
+			     high_of(row, "allocations_per_s"), most / seconds);
+		HI_ASSERT(doc_real(row, "allocations_per_s.low") * seconds <= most);
+		HI_ASSERT(doc_real(row, "allocations_per_s.low") <= rate);
+		HI_ASSERT(rate <= high_of(row, "allocations_per_s"));
+	}
+}
+
+/* A round has one allocation of each of the two, and all windows see the same rounds. */
+static void check_seen(const json_t *doc)
+{
+	long long windows = doc_number(doc, "recording.windows");
+	long long seen[COUNTED];
+
+	for (int i = 0; i < COUNTED; i++)
+		seen[i] = doc_number(row_of_function(doc, names[i]), "seen");
+	HI_ASSERT(seen[SHORT] > 100);
+	HI_ASSERT(llabs(seen[SHORT] - seen[KEPT]) <= windows);
+	HI_ASSERT(llabs(seen[GROWN] - seen[SHORT] / 200) <= windows + 1);
+	HI_ASSERT(llabs(seen[LIST] - seen[SHORT] / 400) <= windows + 1);
+}
+
+static void check_blocks(const json_t *doc, const unsigned long long *after)
+{
+	const json_t *list = row_of_function(doc, names[LIST]),
+		     *pair = row_of_function(doc, names[PAIR]),
+		     *kept = row_of_function(doc, names[KEPT]);
+
+	/* Leaks are told from what is live, and no more than all there are. */
+	HI_ASSERT(doc_real(list, "leaked.value") > 0);
+	HI_ASSERT(doc_real(list, "live_bytes.value") <= 0);
+	HI_ASSERT(doc_real(list, "leaked.low") <= (double)after[LIST]);
+	HI_ASSERT(doc_real(pair, "leaked.low") <= (double)after[PAIR]);
+	HI_ASSERT(doc_real(kept, "leaked.value") <= 0);
+	/* The ring is in a steady state: windows alone would say many times as much. */
+	HI_ASSERT(high_of(kept, "live_bytes") <= 20001 * 112.0);
+	HI_ASSERT(doc_real(kept, "live_bytes.low") > 0);
+}
+
+HI_TEST_ROOT_ALONE(record_windows, sites_have_what_the_program_counts)
+{
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
+	unsigned long long before[COUNTED], after[COUNTED];
+	struct recording_run run;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	ask_for_counts(fx, before);
+	run = recording_start(fx->pid, "--sample=windows", "--for=8s", "--json", NULL);
+	doc = doc_of(recording_end(&run, 0));
+	ask_for_counts(fx, after);
+	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	HI_ASSERT(doc_number(doc, "recording.windows") >= 1);
+	HI_ASSERT(doc_real(doc, "recording.covered_ns") <=
+		  0.02e9 * doc_real(doc, "recording.windows"));
+	check_sites(doc, before, after);
+	check_seen(doc);
+	check_blocks(doc, after);
+}
+
+HI_TEST_SCENARIO(record_windows, are_of_a_whole_recording_no_part)
+{
+	struct hi_command *c = hi_heapinspect("record", "--pid", "1", "--sample",
+					      "windows", "-o", "none.hirec", NULL);
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(strstr(c->err, "--sample windows: not with -o"));
+}
