@@ -152,3 +152,47 @@ HI_TEST(windows, intervals_of_batches_have_the_true_rate)
 {
 	expect_coverage(120, 16);
 }
+
+/* ---- the speed in windows ---- */
+
+/* 20 windows of 20 ms, and gaps of 980 ms, on one processor. */
+static struct hi_window_load load_of(double usage, double in_gaps, uint64_t hits)
+{
+	return (struct hi_window_load){.cpu_ns = (uint64_t)(usage * 400e6),
+				       .cpu_of_ns = 400000000,
+				       .gap_cpu_ns = (uint64_t)(in_gaps * 19600e6),
+				       .gap_ns = 19600000000,
+				       .hits = hits,
+				       .trap_ns = 500,
+				       .program_ns = hits * 500,
+				       .covered_ns = 400000000};
+}
+
+HI_TEST(windows, speed_is_what_traps_leave_of_a_saturated_program)
+{
+	struct hi_window_load half = load_of(1, 1, 200000), none = load_of(1, 1, 0),
+			      all = load_of(1, 1, 396000);
+	struct hi_bounded speed = hi_window_speed(&half), most;
+
+	HI_ASSERT(fabs(speed.value - 0.5) < 1e-9);
+	HI_ASSERT(speed.low < 0.45 && speed.high > 0.55);
+	HI_ASSERT(hi_window_speed(&none).low >= 1);
+	most = hi_window_at_speed((struct hi_bounded){100, 90, 110}, &speed);
+	HI_ASSERT(fabs(most.value - 200) < 1e-9);
+	HI_ASSERT(most.low < 90 / 0.55 && most.high > 110 / 0.45);
+	/* Nothing is left that could be known. */
+	speed = hi_window_speed(&all);
+	most = hi_window_at_speed((struct hi_bounded){100, 90, 110}, &speed);
+	HI_ASSERT(isinf(most.high) && most.low >= 90);
+}
+
+/* It waits for half of the time, and works off the traps then. */
+HI_TEST(windows, a_program_that_waits_is_not_slowed)
+{
+	struct hi_window_load waits = load_of(0.8, 0.5, 120000),
+			      unknown = {.hits = 5, .covered_ns = 10};
+	struct hi_bounded speed = hi_window_speed(&waits);
+
+	HI_ASSERT(fabs(speed.value - 1) < 1e-9);
+	HI_ASSERT(hi_window_speed(&unknown).value >= 1);
+}

@@ -131,3 +131,20 @@ HI_TEST_SCENARIO(record_windows, are_of_a_whole_recording_no_part)
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT(strstr(c->err, "--sample windows: not with -o"));
 }
+
+HI_TEST_ROOT_ALONE(record_windows, the_page_names_its_method)
+{
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start(fx->pid, "--sample=windows", "--for=3s", "--width=100",
+			      NULL);
+	c = recording_end(&run, 0);
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT(strstr(c->out, "windows of"));
+	HI_ASSERT(strstr(c->out, "raked"));
+	HI_ASSERT(strstr(c->out, "~allocations/s"));
+	HI_ASSERT(strstr(c->out, "make_kept"));
+}
