@@ -30,7 +30,7 @@ static void close_or_die(FILE *file, const char *path)
 
 static void write_page(const struct hi_command *command, const char *from, const char *to)
 {
-	char in[4096], out[4096], text[16384];
+	char in[4096], out[4096], text[32768];
 	FILE *file;
 	size_t n;
 
