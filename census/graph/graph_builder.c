@@ -240,7 +240,7 @@ static void *segment_room(struct hi_graph_private *priv, size_t size)
 }
 
 static void copy_edge_rows(const struct hi_edge_chunk *from, size_t n,
-		      const struct hi_edge_chunk *to)
+			   const struct hi_edge_chunk *to)
 {
 	size_t edges = from->row[n];
 

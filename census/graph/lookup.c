@@ -42,7 +42,7 @@
 #endif
 #define HI_INLINE static inline __attribute__((always_inline))
 
-enum { BLOCK = 32 };
+enum { BLOCK = 64 };
 #define UNKNOWN_OFFSET UINT64_MAX /* the start is not in the same entry */
 
 struct aimed {

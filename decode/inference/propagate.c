@@ -132,6 +132,16 @@ static void flush_batch(struct hi_propagation_worker *w)
 		take_misses(w, n_words, n);
 }
 
+/* What is there will be followed, unless it was: its bytes come while the word is looked
+ * up. A long list has nothing else to wait beside. */
+static inline void fetch_target(const struct hi_propagation_worker *w, uint64_t word)
+{
+	uint64_t offset = word - w->window.start;
+
+	if (offset < w->window.end - w->window.start)
+		__builtin_prefetch(w->window.host + offset);
+}
+
 static inline __attribute__((always_inline)) void
 follow_word(struct hi_propagation_worker *w, uint64_t word,
 	    struct hi_type_candidate candidate)
@@ -139,6 +149,7 @@ follow_word(struct hi_propagation_worker *w, uint64_t word,
 	w->words[w->n] = word;
 	w->candidates[w->n] = candidate;
 	w->n += word - w->low < w->span;
+	fetch_target(w, word);
 	if (w->n == HI_PROPAGATION_BATCH)
 		flush_batch(w);
 }
