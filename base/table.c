@@ -39,6 +39,13 @@ bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_re
 	return true;
 }
 
+void hi_table_expect(const struct hi_table *table, uint64_t key)
+{
+	if (table->capacity)
+		__builtin_prefetch(
+			&table->slots[hash_table_key(key) & (table->capacity - 1)]);
+}
+
 static bool grow_table(struct hi_table *table)
 {
 	struct hi_table bigger = {.capacity = table->capacity ? table->capacity * 2 : 64};

@@ -26,6 +26,8 @@ bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_re
 /* Adds or replaces; false (and unchanged) when out of memory. A key that is there is
  * replaced without memory. */
 bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value);
+/* The key will be looked up, or put, in a while: fetches its slot into the cache. */
+void hi_table_expect(const struct hi_table *table, uint64_t key);
 /* Frees the slots; the table is empty again. */
 void hi_table_free(struct hi_table *table);
 

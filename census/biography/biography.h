@@ -127,6 +127,9 @@ uint32_t hi_bio_find(const struct hi_bio *bio, uint64_t address);
 /* The same, and fast if it is `guess`, which may be any number: objects that are asked
  * for by address often have consecutive ones. */
 uint32_t hi_bio_find_near(const struct hi_bio *bio, uint64_t address, uint32_t guess);
+/* An object at this address will be reported soon: changes nothing but the time that it
+ * takes. */
+void hi_bio_expect(const struct hi_bio *bio, uint64_t address);
 
 /* ---- evidence ---- */
 

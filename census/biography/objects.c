@@ -23,6 +23,11 @@ uint32_t hi_bio_find_near(const struct hi_bio *bio, uint64_t address, uint32_t g
 	return hi_bio_find(bio, address);
 }
 
+void hi_bio_expect(const struct hi_bio *bio, uint64_t address)
+{
+	hi_table_expect(&bio->index, address);
+}
+
 static bool is_dead_unfreed(const struct hi_bio *bio, uint64_t address)
 {
 	uint64_t entry;

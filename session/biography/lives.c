@@ -20,6 +20,9 @@
 /* Serials of births. 0: another object may have taken its place unseen. */
 enum { SERIAL_UNCERTAIN, SERIAL_BEFORE, SERIAL_FIRST };
 
+/* Objects of the first census whose place in the index is fetched ahead. */
+enum { AHEAD = 12 };
+
 /* What was seen of an object, by its number in the biographies. */
 struct seen {
 	uint64_t address, serial, hash;
@@ -322,6 +325,14 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	return offer_to_sample(a, object, &o, number, err);
 }
 
+/* Further censuses find most objects without the index. */
+static void expect_object(const struct addition *a, hi_node object)
+{
+	if (a->is_first && object < a->graph->n_objects)
+		hi_bio_expect(a->lives->bio,
+			      hi_objects_address(a->graph->objects, object));
+}
+
 static enum hi_status add_objects(struct addition *a, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -330,9 +341,11 @@ static enum hi_status add_objects(struct addition *a, struct hi_error *err)
 	a->lives->variances.count = 0;
 	if (a->watch)
 		hi_watch_sample_begin(a->lives->sample, a->watch);
-	for (hi_node i = 0; status == HI_OK && i < a->graph->n_objects; i++)
+	for (hi_node i = 0; status == HI_OK && i < a->graph->n_objects; i++) {
+		expect_object(a, i + AHEAD);
 		if (hi_bit(a->live, i))
 			status = add_object(a, i, err);
+	}
 	if (status == HI_OK && a->watch)
 		hi_watch_sample_end(a->lives->sample, a->watch);
 	return status;
