@@ -37,7 +37,7 @@ struct hi_source_windows {
 	bool is_started, is_under_way;
 	uint64_t period_from_ns, next_ns; /* of the next window */
 	uint64_t random;
-	unsigned restarts;
+	unsigned restarts, failures; /* of the holder; of windows, in a row */
 };
 
 struct hi_bpf_source {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "probes/events/bpf_source_internal.h"
 
-enum { RESTARTS_MOST = 3, END_MS = 500, END_TRIES = 40 };
+enum { RESTARTS_MOST = 3, FAILURES_MOST = 3, END_MS = 500, END_TRIES = 40 };
 
 /*
  * Between the programs of an entry and of a return lie the second half of one trap and the
@@ -89,7 +89,12 @@ static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout
 	w->is_under_way = false;
 	if (status == HI_GONE && hi_target_is_alive(source->target))
 		return replace_window_holder(source, err);
-	return status;
+	if (status == HI_OK)
+		w->failures = 0;
+	/* A window that could not be opened is left out, unless it is one after another. */
+	return status != HI_GONE && status != HI_OK && w->failures++ < FAILURES_MOST
+		       ? HI_OK
+		       : status;
 }
 
 enum hi_status hi_bpf_windows_step(struct hi_bpf_source *source, bool *has_ended_ret,
