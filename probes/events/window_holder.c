@@ -87,6 +87,12 @@ static uint64_t measure_cpu(struct cpu_look from, struct cpu_look to, uint64_t *
 	return *of_ret ? to.cpu_ns - from.cpu_ns : 0;
 }
 
+/* Kept from one window to the next. */
+struct window_state {
+	struct cpu_look gap;  /* at its begin */
+	uint64_t expected_ns; /* length; 0: as asked for */
+};
+
 struct window_links {
 	int fds[LINKS_MAX];
 	size_t n;
@@ -209,16 +215,15 @@ static void end_events(struct hi_bpf_events_shared *shared,
 		window->hits = shared->window_budget;
 }
 
-/* gap: its begin, and that of the next one. */
 static enum hi_status run_window(const struct hi_window_opening *opening, int inspector,
 				 const struct hi_window_request *request,
-				 struct cpu_look *gap, struct hi_event_window *window,
-				 struct hi_error *err)
+				 struct window_state *state,
+				 struct hi_event_window *window, struct hi_error *err)
 {
 	struct hi_bpf_events_shared *shared = opening->shared;
 	struct window_links links = {};
 	struct cpu_look before;
-	uint64_t start = hi_clock_ns(), grace_ns;
+	uint64_t start = hi_clock_ns(), grace_ns, expected_ns;
 	enum hi_status status;
 
 	await_grace(opening, &links);
@@ -229,13 +234,17 @@ static enum hi_status run_window(const struct hi_window_opening *opening, int in
 	window->open_ns = hi_clock_ns() - start;
 	if (status == HI_OK) {
 		before = look_at_cpu(opening->pid);
-		window->gap_cpu_ns = measure_cpu(*gap, before, &window->gap_ns);
+		window->gap_cpu_ns = measure_cpu(state->gap, before, &window->gap_ns);
 		window->program_ns =
 			__atomic_load_n(&shared->program_ns, __ATOMIC_SEQ_CST);
 		open_events(shared, request, window);
+		/* One that will be cut by hits is expected to be as short as the last. */
+		expected_ns =
+			state->expected_ns ? state->expected_ns : request->length_ns;
 		await_window(shared, inspector,
-			     grace_ns < request->length_ns ? window->to_ns - grace_ns
-							   : window->from_ns);
+			     grace_ns < expected_ns
+				     ? window->from_ns + expected_ns - grace_ns
+				     : window->from_ns);
 		await_grace(opening, &links);
 		await_window(shared, inspector, window->to_ns);
 		end_events(shared, window);
@@ -249,7 +258,8 @@ static enum hi_status run_window(const struct hi_window_opening *opening, int in
 		__atomic_load_n(&shared->late_hits, __ATOMIC_SEQ_CST) - window->late_hits;
 	window->program_ns = __atomic_load_n(&shared->program_ns, __ATOMIC_SEQ_CST) -
 			     window->program_ns;
-	*gap = look_at_cpu(opening->pid);
+	state->gap = look_at_cpu(opening->pid);
+	state->expected_ns = window->is_cut ? window->to_ns - window->from_ns : 0;
 	return status;
 }
 
@@ -261,7 +271,7 @@ static bool answer_window(int inspector, struct window_answer *answer)
 /* Until the inspector has ended. */
 static void run_windows(const struct hi_window_opening *opening, int inspector)
 {
-	struct cpu_look gap = look_at_cpu(opening->pid);
+	struct window_state state = {.gap = look_at_cpu(opening->pid)};
 	struct hi_window_request request;
 	int fd = -1;
 
@@ -270,7 +280,7 @@ static void run_windows(const struct hi_window_opening *opening, int inspector)
 
 		hi_close_fd(fd);
 		hi_child_set_priority(1);
-		answer.status = run_window(opening, inspector, &request, &gap,
+		answer.status = run_window(opening, inspector, &request, &state,
 					   &answer.window, &answer.error);
 		hi_child_set_priority(0);
 		if (!answer_window(inspector, &answer))

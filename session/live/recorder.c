@@ -36,7 +36,7 @@ enum { THREAD_NAP_NS = 2000000 };
 /* --sample windows. A hit is a trap of half a microsecond and what is recorded of it: a
  * target with many threads has shorter windows. */
 static const struct hi_event_schedule windows_of_recording = {
-	.length_ns = HI_NS_PER_S / 50, .period_ns = HI_NS_PER_S, .budget = 30000};
+	.length_ns = HI_NS_PER_S / 50, .period_ns = HI_NS_PER_S, .budget = 15000};
 
 struct hi_recorder {
 	struct hi_stop_observer observer; /* first */
