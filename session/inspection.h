@@ -135,7 +135,7 @@ struct hi_inspection_diagnostics {
 /* How long each step took, and which one runs. */
 struct hi_inspection_phases {
 	struct hi_phases list; /* as they began */
-	size_t running; /* that of hi_inspect_phase(), if it runs */
+	size_t running;	       /* that of hi_inspect_phase(), if it runs */
 	bool runs;
 	char *shown; /* HI_PHASE bytes that another process reads; NULL: none */
 	struct hi_progress *progress;

@@ -84,11 +84,11 @@ void hi_address_cursor_move(const struct hi_objects *objects, struct hi_address_
 	}
 	while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
 		w++;
-	*c = (struct hi_address_cursor){
-		.base = objects->windows[w].base,
-		.end = w + 1 < objects->n_windows ? objects->windows[w + 1].first
-						  : HI_NODE_NONE,
-		.window = w};
+	*c = (struct hi_address_cursor){.base = objects->windows[w].base,
+					.end = w + 1 < objects->n_windows
+						       ? objects->windows[w + 1].first
+						       : HI_NODE_NONE,
+					.window = w};
 }
 
 static uint64_t large_usable(const struct hi_objects_private *priv, hi_node id)

@@ -4,7 +4,7 @@
 #include "base/number.h"
 
 /* The length of [begin, begin + length) from *until on, which becomes its end. */
-static uint64_t count_from(uint64_t begin, uint64_t length, uint64_t *until)
+static uint64_t count_beyond(uint64_t begin, uint64_t length, uint64_t *until)
 {
 	uint64_t end = begin + length, from = hi_max(begin, *until);
 
@@ -26,8 +26,8 @@ struct hi_phase hi_phases_together(const struct hi_phases *phases)
 		if (p->begin_cpu_ns < cpu_begin)
 			cpu_until = 0;
 		cpu_begin = p->begin_cpu_ns;
-		all.ns += count_from(p->begin_ns, p->ns, &until);
-		all.cpu_ns += count_from(p->begin_cpu_ns, p->cpu_ns, &cpu_until);
+		all.ns += count_beyond(p->begin_ns, p->ns, &until);
+		all.cpu_ns += count_beyond(p->begin_cpu_ns, p->cpu_ns, &cpu_until);
 		all.peak_bytes = hi_max(all.peak_bytes, p->peak_bytes);
 	}
 	return all;

@@ -11,7 +11,7 @@ struct hi_phase {
 	const char *name; /* text of this program */
 	uint64_t ns;	  /* CLOCK_MONOTONIC; 0: it has not ended */
 	uint64_t cpu_ns;  /* user and system, of all threads of the process that ran it */
-	uint64_t peak_bytes; /* most resident memory of that process until the end of it
+	uint64_t peak_bytes;   /* most resident memory of that process until the end of it
 			      */
 	uint64_t begin_ns;     /* CLOCK_MONOTONIC */
 	uint64_t begin_cpu_ns; /* CLOCK_PROCESS_CPUTIME_ID of the process that ran it */

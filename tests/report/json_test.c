@@ -279,12 +279,10 @@ HI_TEST(report_json, each_allocator_is_listed_and_a_refused_one_has_no_numbers)
 /* The step that writes the document has not ended; without -v there is no member. */
 HI_TEST(report_json, steps_that_have_ended_are_listed_in_their_order)
 {
-	struct hi_phase list[] = {{.name = "modules",
-				   .ns = 3000,
-				   .cpu_ns = 2000,
-				   .peak_bytes = 4096},
-				  {.name = "dominators", .ns = 1, .peak_bytes = 8192},
-				  {.name = "report"}};
+	struct hi_phase list[] = {
+		{.name = "modules", .ns = 3000, .cpu_ns = 2000, .peak_bytes = 4096},
+		{.name = "dominators", .ns = 1, .peak_bytes = 8192},
+		{.name = "report"}};
 	const struct hi_phases phases = {.items = list, .count = 3};
 	struct sample *s = sample_make();
 	struct document *d = document_open();
