@@ -19,8 +19,8 @@
  * later phases then work on arrays in which neighbours are near.
  *
  *	relabel   number (by node), stack; order, start, succ
- *	search    order, start, succ; pre, parent, cursor
- *	turn      order, start, succ, pre, parent; row, pred
+ *	search    order, start (= pre), succ; parent, cursor
+ *	turn      order, pre, succ, parent, cursor; node, row, pred
  *	semi      node, parent, row (= label), pred, ancestor, semi
  *	idom      node, parent (= idom), semi
  *	tree      node, parent, two of scratch; results order, span, idom
@@ -29,9 +29,17 @@
  * All but the last are 4 bytes a node, succ 4 bytes an edge, pred 4 bytes an
  * edge that is not in the search tree. Columns go from phase to phase by a
  * pool, since the kernel's zeroing of fresh pages would take as long as a
- * phase. The peak, in search, is about 20 bytes a node and 4 an edge above the graph.
+ * phase. The peak, in turn, is about 20 bytes a node and 4 an edge above the graph.
  *
- * Numbers by preorder count from 1, so that 0 means "not visited".
+ * Numbers by preorder count from 1, so that 0 is no node of the tree.
+ *
+ * Note [Edges in preorder]
+ *
+ * The search passes every edge once. If its end was visited before, its preorder number is
+ * at hand there and replaces the edge, so that no later phase looks it up again; an edge
+ * of the search tree, which no later phase needs, becomes 0. The column of a node has the
+ * beginning of its row until the node is visited, and its preorder number from then on, so
+ * that a visit is one miss; a set of bits, small enough for the cache, tells these apart.
  */
 #include <string.h>
 
@@ -42,17 +50,22 @@
 #define LAST_EDGE (1u << 31) /* in succ: the row ends with this edge */
 #define NO_EDGES UINT32_MAX  /* in start */
 
+/* In succ, for prefetches; they may be those of the next row. */
+enum { SEARCH_AHEAD = 4 };
+/* Nodes ahead to prefetch when columns are scattered to another order. */
+enum { AHEAD = 24 };
+
 struct job {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	struct hi_dominators *result;
 	uint32_t n;	  /* nodes of the flow graph */
 	uint32_t *order;  /* number -> node */
-	uint32_t *start;  /* number -> first of its succ */
-	uint32_t *succ;	  /* numbers, LAST_EDGE at row ends */
-	uint32_t *pre;	  /* number -> preorder */
+	uint32_t *start;  /* number -> first of its succ; becomes preorder */
+	uint32_t *succ;	  /* numbers, LAST_EDGE at row ends; become preorder */
 	uint32_t *node;	  /* preorder -> node */
 	uint32_t *parent; /* preorder; becomes idom */
+	uint32_t *cursor; /* preorder -> last of its succ */
 	uint32_t *row;	  /* preorder -> first of its pred; becomes label */
 	uint32_t *pred;	  /* preorder numbers */
 	uint32_t *ancestor, *semi;
@@ -120,7 +133,7 @@ static void pred_free(struct job *j)
 
 static void deinit_dominator_job(struct job *j)
 {
-	uint32_t **columns[] = {&j->order,  &j->start, &j->pre,	     &j->node,
+	uint32_t **columns[] = {&j->order,  &j->start, &j->cursor,   &j->node,
 				&j->parent, &j->row,   &j->ancestor, &j->semi};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
@@ -148,10 +161,17 @@ HI_INLINE void relabel_edge(struct relabel *r, hi_node to)
 
 	if (!number) {
 		r->order[r->n] = to;
-		r->stack[r->depth++] = r->n;
 		r->number[to] = number = ++r->n;
 	}
 	r->succ[r->n_succ++] = number - 1;
+}
+
+/* Pushes the nodes that were marked since there were n. The first is visited first, as in
+ * the search: its row will be near. */
+HI_INLINE void relabel_push(struct relabel *r, uint32_t n)
+{
+	for (uint32_t number = r->n; number-- > n;)
+		r->stack[r->depth++] = number;
 }
 
 /* Edges ahead to prefetch within a long row. */
@@ -161,7 +181,7 @@ HI_INLINE void relabel_visit(struct relabel *r, uint32_t number, hi_node node,
 			     struct hi_edges edges)
 {
 	bool exact = hi_bit(r->exact, node);
-	uint32_t first = r->n_succ;
+	uint32_t first = r->n_succ, n = r->n;
 
 	for (uint32_t e = 0; e < edges.count; e++) {
 		if (e + ROW_AHEAD < edges.count)
@@ -170,6 +190,7 @@ HI_INLINE void relabel_visit(struct relabel *r, uint32_t number, hi_node node,
 		    hi_is_flow(r->exact, exact, edges.to[e], edges.grade[e]))
 			relabel_edge(r, edges.to[e]);
 	}
+	relabel_push(r, n);
 	r->start[number] = first;
 	if (r->n_succ == first)
 		r->start[number] = NO_EDGES;
@@ -234,6 +255,7 @@ static void relabel_super_root(struct relabel *r, const struct hi_reach *reach)
 		relabel_edge(r, edges.to[e]);
 	for (size_t i = 0; i < reach->n_internal_roots; i++)
 		relabel_edge(r, reach->internal_roots[i]);
+	relabel_push(r, 1);
 	r->succ[r->n_succ - 1] |= LAST_EDGE;
 }
 
@@ -243,7 +265,8 @@ static bool relabel_nodes(struct job *j)
 	uint32_t *number = NULL, *stack = NULL;
 	bool ok;
 
-	j->succ_size = (g->n_edges + j->reach->n_internal_roots) * sizeof(*j->succ);
+	j->succ_size = (g->n_edges + j->reach->n_internal_roots + SEARCH_AHEAD) *
+		       sizeof(*j->succ);
 	j->succ = hi_pages_alloc(j->succ_size);
 	ok = j->succ && column_take(j, &number) && column_take(j, &stack) &&
 	     column_take(j, &j->order) && column_take(j, &j->start);
@@ -267,48 +290,74 @@ static bool relabel_nodes(struct job *j)
 
 /* ---- search: depth first, by parent and cursor instead of a stack ---- */
 
-static void search_run(struct job *j, uint32_t *cursor)
+/* The row of the edge that comes next after a subtree, and where that of the one after it
+ * is: these are often of one cache line. */
+HI_INLINE void prefetch_sibling(const struct job *j, const uint64_t *visited,
+				uint32_t edge)
 {
-	const uint32_t *start = j->start, *succ = j->succ;
-	uint32_t *pre = j->pre, *parent = j->parent;
+	uint32_t to = j->succ[edge] & ~LAST_EDGE;
+
+	if (!hi_bit(visited, to) && j->start[to] != NO_EDGES)
+		__builtin_prefetch(&j->succ[j->start[to]], 1);
+	__builtin_prefetch(&j->start[j->succ[edge + SEARCH_AHEAD] & ~LAST_EDGE], 1);
+}
+
+/* Note [Edges in preorder] */
+static void search_run(struct job *j, uint64_t *visited)
+{
+	uint32_t *start = j->start, *succ = j->succ;
+	uint32_t *parent = j->parent, *cursor = j->cursor;
 	uint32_t n = 1, p = 1, c = start[0];
 
-	pre[0] = 1;
+	hi_bit_set(visited, 0);
+	start[0] = 1;
 	parent[1] = 0;
 	for (;;) {
-		uint32_t edge, to;
+		uint32_t last = succ[c] & LAST_EDGE, to = succ[c] & ~LAST_EDGE;
 
-		if (c == NO_EDGES) {
+		if (hi_bit(visited, to)) {
+			succ[c] = last | start[to];
+		} else {
+			uint32_t first = start[to];
+
+			succ[c] = last;
+			hi_bit_set(visited, to);
+			start[to] = ++n;
+			parent[n] = p;
+			cursor[n] = NO_EDGES;
+			if (first != NO_EDGES) {
+				__builtin_prefetch(&succ[first]);
+				if (!last)
+					prefetch_sibling(j, visited, c + 1);
+				cursor[p] = c;
+				p = n;
+				c = first;
+				continue;
+			}
+		}
+		if (!last) {
+			c++;
+			continue;
+		}
+		cursor[p] = c;
+		do {
 			p = parent[p];
 			if (p == 0)
 				return;
 			c = cursor[p];
-			continue;
-		}
-		edge = succ[c];
-		to = edge & ~LAST_EDGE;
-		c = edge & LAST_EDGE ? NO_EDGES : c + 1;
-		if (pre[to])
-			continue;
-		pre[to] = ++n;
-		parent[n] = p;
-		if (start[to] == NO_EDGES)
-			continue;
-		cursor[p] = c;
-		p = n;
-		c = start[to];
+		} while (succ[c] & LAST_EDGE);
+		c++;
 	}
 }
 
 static bool search_depth_first(struct job *j)
 {
-	uint32_t *cursor = NULL;
-	bool ok = column_take_zeroed(j, &j->pre, j->n) && column_take(j, &j->parent) &&
-		  column_take(j, &cursor);
+	HI_GUARD(free)
+	uint64_t *visited = hi_calloc((size_t)j->n / 64 + 1, sizeof(*visited));
+	bool ok = visited && column_take(j, &j->parent) && column_take(j, &j->cursor);
 
 	if (ok)
-		search_run(j, cursor);
-	column_give(j, &cursor);
+		search_run(j, visited);
 	return ok;
 }
 
@@ -316,24 +365,24 @@ static bool search_depth_first(struct job *j)
 
 typedef void edge_fn(struct job *j, uint32_t from, uint32_t to);
 
+/* From the end of each row back to the end of the one before. */
 HI_INLINE void for_each_cross_edge(struct job *j, edge_fn *fn)
 {
-	const uint32_t *start = j->start, *succ = j->succ;
-	const uint32_t *pre = j->pre, *parent = j->parent;
+	const uint32_t *succ = j->succ, *cursor = j->cursor;
 
-	for (uint32_t v = 0; v < j->n; v++) {
-		uint32_t from = pre[v], edge, to;
+	for (uint32_t v = 1; v <= j->n; v++) {
+		uint32_t at = cursor[v];
 
-		if (start[v] == NO_EDGES)
+		if (v + AHEAD <= j->n && cursor[v + AHEAD] != NO_EDGES)
+			__builtin_prefetch(&succ[cursor[v + AHEAD]]);
+		if (at == NO_EDGES)
 			continue;
-		for (const uint32_t *at = &succ[start[v]];; at++) {
-			edge = *at;
-			to = pre[edge & ~LAST_EDGE];
-			if (parent[to] != from)
-				fn(j, from, to);
-			if (edge & LAST_EDGE)
-				break;
-		}
+		do {
+			uint32_t to = succ[at] & ~LAST_EDGE;
+
+			if (to)
+				fn(j, v, to);
+		} while (at-- > 0 && !(succ[at] & LAST_EDGE));
 	}
 }
 
@@ -348,11 +397,27 @@ HI_INLINE void put_edge(struct job *j, uint32_t from, uint32_t to)
 	j->pred[--j->row[to]] = from;
 }
 
+static bool name_preorder(struct job *j)
+{
+	const uint32_t *order = j->order, *pre = j->start;
+
+	if (!column_take(j, &j->node))
+		return false;
+	for (uint32_t v = 0; v < j->n; v++) {
+		if (v + AHEAD < j->n)
+			__builtin_prefetch(&j->node[pre[v + AHEAD]], 1);
+		j->node[pre[v]] = order[v];
+	}
+	column_give(j, &j->order);
+	column_give(j, &j->start);
+	return true;
+}
+
 static bool turn_cross_edges(struct job *j)
 {
 	uint32_t total = 0;
 
-	if (!column_take_zeroed(j, &j->row, (size_t)j->n + 2))
+	if (!name_preorder(j) || !column_take_zeroed(j, &j->row, (size_t)j->n + 2))
 		return false;
 	for_each_cross_edge(j, count_edge);
 	for (uint32_t i = 1; i <= j->n; i++)
@@ -364,13 +429,7 @@ static bool turn_cross_edges(struct job *j)
 		return false;
 	for_each_cross_edge(j, put_edge);
 	succ_free(j);
-	column_give(j, &j->start);
-	if (!column_take(j, &j->node))
-		return false;
-	for (uint32_t v = 0; v < j->n; v++)
-		j->node[j->pre[v]] = j->order[v];
-	column_give(j, &j->order);
-	column_give(j, &j->pre);
+	column_give(j, &j->cursor);
 	return true;
 }
 
@@ -497,9 +556,6 @@ static void immediate_dominators(struct job *j)
 }
 
 /* ---- results ---- */
-
-/* Nodes ahead to prefetch when results are scattered to the heap's order. */
-enum { AHEAD = 24 };
 
 /*
  * Preorder of the dominator tree. Subtrees are sized bottom up and placed top
