@@ -40,6 +40,10 @@
  * are short; a copy needs only this process, which can raise its priority. So after a
  * fork that did not end within the budget, a target that can be copied in half of it is
  * copied in a second stop. In a series the next LATE_FORK_REST stops copy at once.
+ *
+ * A copy that needs half of the budget and took all of it was delayed by others, or a
+ * thread of the target could not stop yet: it is tried a second time, with the same
+ * budget. Each stop has the budget for itself, and the image has the longer pause.
  */
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST (1ull << 20) /* less than this is always copied */
@@ -59,6 +63,7 @@ struct snapshot {
 	uint64_t pause_ns, first_pause_ns; /* of a stop before this one */
 	bool lost;		   /* the tracer has ended, and the reason is known */
 	bool is_fork_late;	   /* it did not end within the pause budget */
+	bool is_second;		   /* the stop before was over it */
 	bool again;		   /* the fork was refused, and this stop cannot copy */
 	bool at_exit;		   /* it stood already, at its end, or is gone */
 	struct hi_exit_keep *keep; /* of one that is gone; borrowed */
@@ -254,7 +259,7 @@ static void watch_again(const struct snapshot *self)
 static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 {
 	enum hi_status status = HI_OK, resumed;
-	uint64_t resumed_ns;
+	uint64_t resumed_ns, began_ns = hi_clock_ns();
 	struct hi_error second;
 
 	if (self->keep) {
@@ -273,6 +278,7 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 		 * without effect. */
 		if (self->options.trigger)
 			self->options.trigger->ops->disarm(self->options.trigger);
+		self->pause_ns = hi_clock_ns() - began_ns; /* at most */
 		return status;
 	}
 	status = self->options.snapshot == HI_REQUEST_FORK ? fork_stopped(self, err)
@@ -286,6 +292,7 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 	if (resumed != HI_OK) {
 		if (err)
 			*err = second;
+		self->pause_ns = hi_clock_ns() - self->stop.stopped_ns; /* at most */
 		return resumed;
 	}
 	self->pause_ns = resumed_ns - self->stop.stopped_ns;
@@ -369,21 +376,26 @@ static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **r
 	return HI_OK;
 }
 
-/* A trigger may not come again. */
-static bool may_copy_after(const struct snapshot *self)
+/* Was the stop over the budget by what delayed it, and not by the target's size? A trigger
+ * may not come again, nor does the end of a process. */
+static bool may_stop_again(const struct snapshot *self)
 {
-	return self->is_fork_late && !self->options.trigger && may_copy(self);
+	return !self->is_second && !self->options.trigger && !self->at_exit &&
+	       (self->is_fork_late || self->options.snapshot == HI_REQUEST_COPY) &&
+	       self->copy && may_copy(self);
 }
 
-static void copy_after_late_fork(struct snapshot *self)
+static void copy_in_second_stop(struct snapshot *self)
 {
-	snprintf(self->not_forked, sizeof(self->not_forked),
-		 "it did not fork within the pause budget");
+	if (self->is_fork_late) {
+		snprintf(self->not_forked, sizeof(self->not_forked),
+			 "it did not fork within the pause budget");
+		if (self->options.fork_rest)
+			*self->options.fork_rest = LATE_FORK_REST;
+	}
 	self->options.snapshot = HI_REQUEST_COPY;
-	if (self->options.fork_rest)
-		*self->options.fork_rest = LATE_FORK_REST;
 	hi_exit_watch_resume(self->options.exit_watch);
-	self->again = true;
+	self->is_second = self->again = true;
 }
 
 static enum hi_status try_once(struct snapshot *self, struct hi_image **ret,
@@ -395,8 +407,8 @@ static enum hi_status try_once(struct snapshot *self, struct hi_image **ret,
 		status = stop_and_take(self, err);
 	if (status == HI_OK)
 		status = check_pause(self, err);
-	if (status == HI_TIMEOUT && may_copy_after(self)) {
-		copy_after_late_fork(self);
+	if (status == HI_TIMEOUT && may_stop_again(self)) {
+		copy_in_second_stop(self);
 		return HI_OK;
 	}
 	return status == HI_OK && !self->again ? finish_snapshot(self, ret, err) : status;
@@ -410,7 +422,9 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 	enum hi_status status = try_once(&self, ret, err);
 
 	for (int i = 0; i < MAX_TAKES && status == HI_OK && self.again; i++) {
-		second = (struct snapshot){.target = target, .options = self.options};
+		second = (struct snapshot){.target = target,
+					   .options = self.options,
+					   .is_second = self.is_second};
 		memcpy(second.not_forked, self.not_forked, sizeof(second.not_forked));
 		second.first_pause_ns = self.pause_ns > self.first_pause_ns
 						? self.pause_ns

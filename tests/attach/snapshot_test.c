@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -408,6 +409,95 @@ HI_TEST_SCENARIO(snapshot, a_late_fork_of_a_large_target_is_an_error)
 	hi_test_make_forks_late(1);
 	HI_ASSERT_STATUS(HI_TIMEOUT, hi_stop_and_copy(hi_live_target(fx->pid), &options,
 						      &image, &err));
+	hi_test_wait_alone(fx);
+	check_target(fx);
+}
+
+/* ---- a copy over the pause budget ---- */
+
+static _Atomic int *n_late_stops; /* shared with tracers */
+
+/* Until the watchdog ends this process. */
+static void be_late(void *arg, const struct hi_stop_moment *moment)
+{
+	(void)arg;
+	(void)moment;
+	if (*n_late_stops <= 0)
+		return;
+	--*n_late_stops;
+	for (;;)
+		(void)pause();
+}
+
+static struct hi_stop_hook late_hook = {.run = be_late};
+
+static void make_stops_late(struct hi_stop_options *options, int n)
+{
+	if (!n_late_stops)
+		n_late_stops = mmap(NULL, sizeof(*n_late_stops), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	HI_ASSERT(n_late_stops != MAP_FAILED);
+	*n_late_stops = n;
+	hi_stop_hook_add(&options->hook, &late_hook);
+}
+
+HI_TEST_SCENARIO(snapshot, a_copy_over_the_pause_budget_is_tried_once_more)
+{
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
+					  .max_pause_ns = SHORT_NS,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages("plain", "8");
+	struct hi_target *target = hi_live_target(fx->pid);
+	struct hi_image *image = NULL;
+
+	for (int i = 0; i < 10 && !image; i++) {
+		make_stops_late(&options, 1);
+		image = try_short(target, &options);
+		HI_ASSERT_EQ(0, *n_late_stops);
+	}
+	HI_ASSERT(image);
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	HI_ASSERT_STREQ("", image->stats.not_forked);
+	/* The pause of the stop that failed is known, too. */
+	HI_ASSERT(image->stats.pause_ns >= SHORT_NS / 2);
+	check_truths(image);
+	hi_test_wait_alone(fx);
+	check_target(fx);
+}
+
+/* Two stops in a row are over it: there is no third one. */
+HI_TEST_SCENARIO(snapshot, a_copy_that_is_late_twice_is_an_error)
+{
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
+					  .max_pause_ns = SHORT_NS,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages("plain", "8");
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+
+	make_stops_late(&options, 3);
+	HI_ASSERT_STATUS(HI_TIMEOUT, hi_stop_and_copy(hi_live_target(fx->pid), &options,
+						      &image, &err));
+	HI_ASSERT_MSG(strstr(err.text, "pause budget"), "%s", err.text);
+	HI_ASSERT_EQ(1, *n_late_stops);
+	hi_test_wait_alone(fx);
+	check_target(fx);
+}
+
+/* What a copy takes of it anyway is no delay: the target is stopped once. */
+HI_TEST_SCENARIO(snapshot, a_copy_that_needs_the_whole_budget_is_not_tried_again)
+{
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
+					  .max_pause_ns = 100000000,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages("plain", "128");
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+
+	make_stops_late(&options, 2);
+	HI_ASSERT_STATUS(HI_TIMEOUT, hi_stop_and_copy(hi_live_target(fx->pid), &options,
+						      &image, &err));
+	HI_ASSERT_EQ(1, *n_late_stops);
 	hi_test_wait_alone(fx);
 	check_target(fx);
 }
