@@ -14,6 +14,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/schema.h"
+#include "tests/support/stopping.h"
 #include "tests/support/waiting.h"
 #include "tests/support/workshop.h"
 
@@ -831,6 +832,78 @@ HI_TEST_SCENARIO(series, bins_of_roots_follow_what_they_hold)
 	}
 	kill(series->pid, SIGTERM);
 	expect_end(series, "stopped");
+}
+
+/* ---- stops that are over the pause budget ---- */
+
+/* Both streams in one. */
+static struct hi_fixture *start_mixed_series(const char *pid)
+{
+	char script[512];
+
+	snprintf(script, sizeof(script),
+		 "exec %s census --every 2s --max-pause 1s --json --pid %s 2>&1", PROGRAM,
+		 pid);
+	return hi_fixture_start("/bin/sh", "-c", script, NULL);
+}
+
+/* Lines up to one that has this word. */
+static const char *await_word(struct hi_fixture *series, const char *word)
+{
+	static char line[1 << 16];
+
+	do
+		HI_ASSERT_MSG(hi_fixture_line(series, line, sizeof(line)), "no %s", word);
+	while (!strstr(line, word));
+	return line;
+}
+
+/* From now on it cannot be stopped. */
+static void make_unstoppable(void)
+{
+	hi_fixture_tell(target, "sleep 0");
+	for (int i = 0; i < 300000 && hi_process_state(target->pid) != 'D'; i++)
+		hi_test_sleep_us(1000);
+	HI_ASSERT_EQ('D', hi_process_state(target->pid));
+}
+
+HI_TEST_SCENARIO(series, a_census_over_the_pause_budget_is_left_out)
+{
+	struct hi_fixture *series = start_mixed_series(start_target());
+	const char *line;
+	struct held held;
+
+	await_word(series, "heapinspect/series/v1");
+	make_unstoppable();
+	line = await_word(series, "no sample: ");
+	HI_ASSERT_MSG(strstr(line, "pause budget"), "%s", line);
+	hi_fixture_tell(target, "go on");
+	held = read_held();
+	held = order("nodes", 77);
+	while (!strstr(await_word(series, "heapinspect/series/v1"), "\"objects\": 77") &&
+	       clock_ns(CLOCK_REALTIME) < held.since_ns + 120000000000)
+		;
+	kill(series->pid, SIGTERM);
+	await_word(series, "\"stopped\"");
+	HI_ASSERT_EQ(0, hi_fixture_end(series));
+}
+
+HI_TEST_SCENARIO(series, three_censuses_over_the_pause_budget_end_it_with_124)
+{
+	struct hi_fixture *series = start_mixed_series(start_target());
+	int status;
+
+	await_word(series, "heapinspect/series/v1");
+	make_unstoppable();
+	await_word(series, "no sample: ");
+	await_word(series, "no sample: ");
+	await_word(series, "\"failed\"");
+	await_word(series, "did not stop within the pause budget");
+	status = hi_fixture_end(series);
+	HI_ASSERT(WIFEXITED(status));
+	HI_ASSERT_EQ(124, WEXITSTATUS(status));
+	hi_fixture_tell(target, "go on");
+	read_held();
 }
 
 /* ---- words ---- */
