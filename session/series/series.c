@@ -488,31 +488,36 @@ static void schedule_next_census(struct hi_series *s)
 
 static void begin_pace(struct hi_series *s)
 {
-	if (!s->request->spares_target)
-		return;
 	hi_pace_begin_census(&s->pace);
 	s->run.threads = hi_pace_threads(&s->pace, s->options->decoding.threads);
 }
 
-/* Where each hit is asked for, there is a census at each. */
-static void end_pace(struct hi_series *s)
+/* Once. */
+static void report_pace(struct hi_series *s)
 {
+	uint64_t rest_ns = s->rests_until_ns - s->last_try_ns;
 	char took[24], rest[24];
-	uint64_t rest_ns;
 
-	if (!s->request->spares_target || hi_series_at_each_hit(&s->options->series))
-		return;
-	s->rests_until_ns = hi_pace_end_census(&s->pace, s->last_try_ns);
-	rest_ns = s->rests_until_ns - s->last_try_ns;
 	if (s->said_pace || rest_ns <= every_ns(s) || !hi_pace_is_machine_busy(&s->pace))
 		return;
 	s->said_pace = true;
-	report_series_line(s,
-			   "no processor is idle: a census took %s of processor time, "
-			   "and the next one is %s later, so that the target does not "
-			   "lose more than 3 %%",
-			   hi_text_duration(took, s->pace.spent_ns),
-			   hi_text_duration(rest, rest_ns));
+	report_series_line(
+		s,
+		"no processor is idle: a census took %s of processor time, "
+		"and the next one is %s later, so that %s",
+		hi_text_duration(took, s->pace.spent_ns), hi_text_duration(rest, rest_ns),
+		s->request->spares_target ? "the target does not lose more than 3 %"
+					  : "censuses take at most half of one");
+}
+
+/* Where each hit is asked for, there is a census at each; one by size comes when the
+ * memory has grown. */
+static void end_pace(struct hi_series *s)
+{
+	if (hi_series_at_each_hit(&s->options->series) || has_only_begun(s))
+		return;
+	s->rests_until_ns = hi_pace_end_census(&s->pace, s->last_try_ns);
+	report_pace(s);
 }
 
 static bool has_grown(struct hi_series *s)
@@ -791,8 +796,7 @@ static enum hi_status run_censuses(struct hi_series *s, struct hi_error *err)
 	enum hi_status status = HI_OK;
 
 	s->began_ns = series_now_ns(s);
-	if (s->request->spares_target)
-		hi_pace_start(&s->pace);
+	hi_pace_start(&s->pace, s->request->spares_target);
 	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
 		s->last_try_ns = series_now_ns(s);
 		begin_pace(s);

@@ -28,7 +28,7 @@ struct hi_series_request {
 	/* But not where the last one was less than half of --every ago: what is not used
 	 * in so short a time is no news. */
 	bool whole_periods;
-	/* On a machine without an idle processor there are fewer censuses: pace.h. */
+	/* On a machine without an idle processor there are far fewer censuses: pace.h. */
 	bool spares_target;
 	/* Called often between censuses. False: the target's program has ended. NULL:
 	 * not wanted. */

@@ -834,6 +834,24 @@ HI_TEST_SCENARIO(series, bins_of_roots_follow_what_they_hold)
 	expect_end(series, "stopped");
 }
 
+/* The machine is as busy as others make it, and more. */
+HI_TEST_SCENARIO(series, without_an_idle_processor_the_interval_is_stretched)
+{
+	const char *pid = start_target(), *said;
+	char threads[16];
+	struct hi_command *c;
+
+	snprintf(threads, sizeof(threads), "%ld", 2 * sysconf(_SC_NPROCESSORS_ONLN));
+	hi_test_expect_line(hi_fixture_start("stop_threads", "busy", threads, NULL),
+			    "ready");
+	c = hi_heapinspect("census", "--every", "1ms", "--for", "4s", "--json", "--pid",
+			   pid);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	said = strstr(c->err, "no processor is idle");
+	HI_ASSERT_MSG(said && strstr(said, "at most half of one"), "%s", c->err);
+	HI_ASSERT_MSG(!strstr(said + 1, "no processor is idle"), "%s", c->err);
+}
+
 /* ---- stops that are over the pause budget ---- */
 
 /* Both streams in one. */
