@@ -351,7 +351,7 @@ static int check_bio_file(const struct hi_given *given)
 const struct hi_command hi_command_bio = {
 	ABOUT,
 	.sample = hi_series_census,
-	.wanted_in_series = HI_WANT_CENSUS | HI_WANT_DOMINATORS,
+	.wanted_in_series = HI_WANT_CENSUS,
 	.settle = settle_bio,
 	.follow = follow_biographies,
 	.check = check_bio,

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/root_keys.h"
 #include "session/retainers/retaining.h"
 
 /* ---- root variables ---- */
@@ -19,22 +20,23 @@ static enum hi_status find_object_roots(struct hi_object_groups *groups,
 	HI_GUARD(free) uint32_t *of_root = hi_calloc(g->n_roots + 1u, sizeof(*of_root));
 	HI_GUARD(free) uint32_t *keys = hi_calloc(g->n_nodes + 1u, sizeof(*keys));
 	uint32_t several = 0;
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
 	if (!of_root || !keys)
 		return hi_fail_memory(err, "roots of biographies");
-	if (!in->results.dominators)
-		status = in->source->results->compute_dominators(in, err);
-	if (status == HI_OK)
-		status = hi_object_groups_text(groups, "(several roots)", &several, err);
+	status = hi_object_groups_text(groups, "(several roots)", &several, err);
 	for (uint32_t i = 0; status == HI_OK && i < g->n_roots; i++)
 		status =
 			hi_object_groups_text(groups, g->roots[i].name, &of_root[i], err);
-	if (status != HI_OK)
-		return status;
-	hi_dominators_root_keys(g, in->results.dominators, of_root, several, keys);
-	*ret = hi_take(keys);
-	return HI_OK;
+	if (status == HI_OK && in->results.dominators)
+		hi_dominators_root_keys(g, in->results.dominators, of_root, several,
+					keys);
+	else if (status == HI_OK)
+		status = hi_root_keys_find(g, in->results.reach, of_root, several, keys,
+					   err);
+	if (status == HI_OK)
+		*ret = hi_take(keys);
+	return status;
 }
 
 /* ---- retainer sets ---- */

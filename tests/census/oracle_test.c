@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "census/analysis/nearest_holder.h"
+#include "census/analysis/root_keys.h"
 #include "tests/census/naive.h"
 
 /* ---- comparisons ---- */
@@ -61,6 +62,30 @@ static void check_dominators(const struct naive *n, const struct hi_dominators *
 		HI_ASSERT_EQ(set_cost(n, n->dominated[v], false), d->retained[v]);
 	}
 	check_order(n, d);
+}
+
+/* By the root variable that dominates a node; of none, `several`. */
+static void check_root_keys(const struct naive *n, const struct hi_graph *g,
+			    const struct hi_reach *r, const struct hi_dominators *d)
+{
+	enum { SEVERAL = 90 };
+	uint32_t of_root[MAX_ROOTS], keys[MAX_NODES], same[MAX_NODES] = {};
+	struct hi_error err;
+
+	for (uint32_t i = 0; i < MAX_ROOTS; i++)
+		of_root[i] = 70 + i / 2; /* some have one name */
+	memset(keys, 0xff, sizeof(keys));
+	HI_ASSERT_OK(hi_root_keys_find(g, r, of_root, SEVERAL, keys, &err), &err);
+	hi_dominators_root_keys(g, d, of_root, SEVERAL, same);
+	for (hi_node v = 0; v < n->n_nodes; v++) {
+		uint32_t key = HAS(n->any, v) ? SEVERAL : 0;
+
+		for (uint32_t i = 0; i < n->n_roots && HAS(n->any, v); i++)
+			if (HAS(n->dominated[n->n_objects + i], v))
+				key = of_root[i];
+		HI_ASSERT_EQ(key, keys[v]);
+		HI_ASSERT_EQ(key, same[v]);
+	}
 }
 
 static void check_scc(const struct naive *n, const struct hi_graph *g, uint64_t within)
@@ -541,6 +566,7 @@ static void check_all(uint32_t max_objects)
 	naive_dominators(&n);
 	d = dominators_of(g, r);
 	check_dominators(&n, d);
+	check_root_keys(&n, g, r, d);
 	check_scc(&n, g, BIT(n.n_nodes) - 1);
 	check_scc(&n, g, leaked(&n));
 	check_leaks(&n, g, r);
