@@ -80,11 +80,6 @@ static void say_sample_choice(const struct hi_options *options, uint64_t sample_
 
 	if (options->output.quiet)
 		return;
-	if (options->record.has_windows) {
-		fprintf(stderr, "heapinspect: recording windows of 20 ms in each "
-				"second\n");
-		return;
-	}
 	if (!sample_bytes) {
 		fprintf(stderr, "heapinspect: recording every allocation\n");
 		return;
@@ -100,6 +95,34 @@ static void say_sample_choice(const struct hi_options *options, uint64_t sample_
 		fprintf(stderr,
 			", of which the probes alone take about %.0f %% of a processor\n",
 			100 * choice->probes);
+}
+
+static void say_why(const struct hi_options *options, const char *line,
+		    const struct hi_error *why)
+{
+	char text[4 * sizeof(why->text)];
+
+	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
+	if (!options->output.quiet)
+		fprintf(stderr, "heapinspect: %s: %s\n", line, text);
+}
+
+/* False: there are none, and it is chosen as without the option. */
+static bool choose_windows(const struct hi_options *options,
+			   const struct hi_recorder *recorder)
+{
+	const struct hi_error *why = NULL;
+	bool has_windows = hi_recorder_has_windows(recorder, &why);
+
+	if (why)
+		say_why(options,
+			"no windows here, so it is recorded all the time, as without "
+			"--sample",
+			why);
+	if (has_windows && !options->output.quiet)
+		fprintf(stderr, "heapinspect: recording windows of 20 ms in each "
+				"second\n");
+	return has_windows;
 }
 
 static void say_not_followed(const struct hi_options *options,
@@ -189,15 +212,14 @@ static bool choose_sampling(const struct hi_options *options,
 			    const struct hi_record_signals *signals,
 			    struct hi_exit_watch *watch, uint64_t *ret, bool *is_none_ret)
 {
-	bool has_sample = options->record.has_sample, goes_on = true;
+	bool has_sample = options->record.has_sample && !options->record.has_windows;
+	bool goes_on = true;
 	struct hi_sample_choice choice;
 	struct hi_allocation_rate rate;
 
 	*ret = options->record.sample_bytes;
-	if (options->record.has_windows) {
-		say_sample_choice(options, 0, NULL, NULL);
+	if (choose_windows(options, recorder))
 		return true;
-	}
 	if (!has_sample || (*ret && hi_recorder_follows_python_heap(recorder))) {
 		goes_on = await_count(options, signals, watch);
 		choose_heap(options, recorder);
@@ -219,21 +241,13 @@ static bool choose_sampling(const struct hi_options *options,
 }
 
 /* It stands, so that there is no rate to choose by. */
-static bool choose_sampling_of_program(const struct hi_options *options, uint64_t *ret)
+static bool choose_sampling_of_program(const struct hi_options *options,
+				       const struct hi_recorder *recorder, uint64_t *ret)
 {
 	*ret = options->record.has_sample ? options->record.sample_bytes : 0;
-	say_sample_choice(options, *ret, NULL, NULL);
+	if (!choose_windows(options, recorder))
+		say_sample_choice(options, *ret, NULL, NULL);
 	return true;
-}
-
-static void say_why(const struct hi_options *options, const char *line,
-		    const struct hi_error *why)
-{
-	char text[4 * sizeof(why->text)];
-
-	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
-	if (!options->output.quiet)
-		fprintf(stderr, "heapinspect: %s: %s\n", line, text);
 }
 
 /* Its threads are free from now on, and its end is seen all the same. */
@@ -347,7 +361,7 @@ enum hi_status hi_record_begin(const struct hi_options *options, bool sends_imag
 	hi_recorder_watch_exec(*ret, watch);
 	say_heap(options, *ret);
 	*goes_on_ret = options->target.program
-			       ? choose_sampling_of_program(options, &sample_bytes)
+			       ? choose_sampling_of_program(options, *ret, &sample_bytes)
 			       : choose_sampling(options, *ret, signals, watch,
 						 &sample_bytes, &is_none);
 	if (!is_none) {

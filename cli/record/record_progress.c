@@ -31,6 +31,7 @@ enum { MOST_SITES = 20 };
 
 struct hi_record_progress {
 	const struct hi_options *options;
+	bool has_windows;
 	bool is_quiet;
 	const struct hi_recorder *recorder;
 	struct hi_live_sites *sites;
@@ -316,7 +317,7 @@ enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_e
 	uint64_t now = hi_clock_ns();
 	enum hi_status status = HI_OK;
 
-	if ((p->is_quiet && !p->live) || p->options->record.has_windows)
+	if ((p->is_quiet && !p->live) || p->has_windows)
 		return HI_OK;
 	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
@@ -392,14 +393,17 @@ enum hi_status hi_record_progress_open(const struct hi_options *options, bool is
 	HI_GUARD(hi_record_progress_close)
 	struct hi_record_progress *p = hi_calloc(1, sizeof(*p));
 	bool is_quiet = !is_shown || options->output.quiet;
+	const struct hi_error *why_not;
+	bool has_windows = hi_recorder_has_windows(recorder, &why_not);
 	/* Numbers of windows are no figures of the recording until its end. */
-	bool is_view = !is_quiet && !options->output.json &&
-		       !options->record.has_windows && hi_terminal_screen_is_possible();
+	bool is_view = !is_quiet && !options->output.json && !has_windows &&
+		       hi_terminal_screen_is_possible();
 	enum hi_status status;
 
 	if (!p)
 		return hi_fail_memory(err, "recording");
 	p->options = options;
+	p->has_windows = has_windows;
 	p->is_quiet = is_quiet;
 	p->recorder = recorder;
 	p->shown_ns = p->added_ns = hi_recorder_start_ns(recorder);

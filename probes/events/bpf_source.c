@@ -612,7 +612,13 @@ enum hi_status hi_event_source_open(const struct hi_target *target,
 	enum means means = BY_PERF;
 
 	if (options->windows.length_ns)
-		return open_bpf_source(target, functions, options, BY_MULTI, ret, err);
+		return hi_bpf_process_has_no_main_thread(target->pid)
+			       ? hi_fail(err, HI_UNSUPPORTED, 0,
+					 "the first thread of process %d has ended, "
+					 "which probes of windows need",
+					 (int)target->pid)
+			       : open_bpf_source(target, functions, options, BY_MULTI,
+						 ret, err);
 	if (!hi_bpf_process_has_no_main_thread(target->pid) &&
 	    open_bpf_source(target, functions, options, BY_MULTI, ret, NULL) == HI_OK)
 		return HI_OK;

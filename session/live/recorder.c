@@ -48,6 +48,7 @@ struct hi_recorder {
 	struct hi_recording *recording;
 	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
 	struct hi_windows *windows;  /* --sample windows; NULL: there are none */
+	struct hi_error no_windows;  /* why there are none, though they were asked for */
 	struct hi_marked_totals *marked;
 	struct recorder_pauses {
 		struct HI_VECTOR(struct hi_recording_pause) list;
@@ -996,15 +997,32 @@ static void note_refused_heap(struct hi_recorder *r)
 	r->functions.n_heap_text = 0;
 }
 
-static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
+static enum hi_status open_source_or_windows(struct hi_recorder *r, struct hi_error *err)
 {
 	const struct hi_event_source_options options = {
 		.scan_ns = r->options->record.scan_ns,
 		.windows =
 			r->windows ? windows_of_recording : (struct hi_event_schedule){}};
-	enum hi_status status =
-		hi_event_source_open(r->target, &r->functions, &options, &r->source, err);
 
+	return hi_event_source_open(r->target, &r->functions, &options, &r->source, err);
+}
+
+/* Kernels that cannot open and close probes in a moment have them all the time. */
+static void drop_windows(struct hi_recorder *r, const struct hi_error *why)
+{
+	r->no_windows = *why;
+	hi_recording_count_windows(r->recording, NULL);
+	hi_windows_destroy(hi_take(r->windows));
+}
+
+static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
+{
+	enum hi_status status = open_source_or_windows(r, err);
+
+	if (status == HI_UNSUPPORTED && r->windows) {
+		drop_windows(r, err);
+		status = open_source_or_windows(r, err);
+	}
 	if (status == HI_CANNOT_ATTACH)
 		return say_what_helps(err);
 	if (status != HI_OK)
@@ -1150,6 +1168,14 @@ enum hi_status hi_recorder_set_probes(struct hi_recorder *r, struct hi_error *er
 }
 
 /* ---- what was recorded ---- */
+
+bool hi_recorder_has_windows(const struct hi_recorder *recorder,
+			     const struct hi_error **why_not_ret)
+{
+	*why_not_ret =
+		recorder->no_windows.status != HI_OK ? &recorder->no_windows : NULL;
+	return recorder->windows;
+}
 
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder)
 {

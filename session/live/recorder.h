@@ -149,6 +149,10 @@ const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *recorder
 						    uint32_t *n_ret);
 /* Returns the stats of the source; after the finish those of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
+/* Are there windows alone? After the probes are set. *why_not_ret: NULL, or why there are
+ * none though they were asked for. */
+bool hi_recorder_has_windows(const struct hi_recorder *recorder,
+			     const struct hi_error **why_not_ret);
 /* The cost of windows for the target, and its traps after them. */
 struct hi_window_load hi_recorder_window_load(const struct hi_recorder *recorder,
 					      uint64_t *late_hits_ret);

@@ -148,3 +148,26 @@ HI_TEST_ROOT_ALONE(record_windows, the_page_names_its_method)
 	HI_ASSERT(strstr(c->out, "~allocations/s"));
 	HI_ASSERT(strstr(c->out, "make_kept"));
 }
+
+/* Links of uprobe_multi do not reach it: it is recorded as without windows, and its live
+ * blocks are the ring's. */
+HI_TEST_ROOT_ALONE(record_windows, without_them_it_is_recorded_all_the_time)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("counted_sites", "30000", "leaderless", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start(fx->pid, "--sample=windows", "--for=4s", "--json", NULL);
+	c = recording_end(&run, 0);
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT(strstr(c->err, "no windows here") ||
+		  strstr(run.begun, "no windows here"));
+	HI_ASSERT(strstr(c->err, "first thread") || strstr(run.begun, "first thread"));
+	HI_ASSERT(!strstr(run.begun, "recording windows"));
+	doc = doc_of(c);
+	HI_ASSERT(strcmp("heapinspect/windows/v1", doc_text(doc, "schema")) != 0);
+	HI_ASSERT(doc_number(doc, "recording.allocations") > 1000);
+}
