@@ -7,6 +7,7 @@
 #include "probes/events/event_source.h"
 #include "probes/events/ring.h"
 #include "probes/events/ticks.h"
+#include "probes/events/window_cost.h"
 #include "probes/probe_holder.h"
 
 struct bpf_object;
@@ -33,6 +34,8 @@ struct hi_foreign_tid {
 /* See bpf_windows.c. */
 struct hi_source_windows {
 	struct hi_event_schedule schedule;
+	struct hi_window_costs costs;
+	uint64_t all_hits; /* of all windows */
 	struct hi_probe_holder holder;
 	bool is_started, is_under_way;
 	uint64_t period_from_ns, next_ns; /* of the next window */

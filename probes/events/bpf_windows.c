@@ -89,20 +89,37 @@ static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout
 	w->is_under_way = false;
 	if (status == HI_GONE && hi_target_is_alive(source->target))
 		return replace_window_holder(source, err);
-	if (status == HI_OK)
+	if (status == HI_OK) {
 		w->failures = 0;
+		w->all_hits += ret->hits;
+		hi_window_costs_add(&w->costs, ret);
+	}
 	/* A window that could not be opened is left out, unless it is one after another. */
 	return status != HI_GONE && status != HI_OK && w->failures++ < FAILURES_MOST
 		       ? HI_OK
 		       : status;
 }
 
+static uint64_t choose_budget(const struct hi_bpf_source *source)
+{
+	const struct hi_source_windows *w = &source->windows;
+	uint64_t returns = 0, budget = w->schedule.budget, by_cost;
+	double return_ns = (double)hi_bpf_windows_return_ns(source, &returns);
+	double entry_ns = w->costs.n ? (double)w->costs.entry_ns / (double)w->costs.n : 0;
+
+	if (!w->schedule.cost_ns)
+		return budget;
+	by_cost = hi_window_budget(
+		&w->costs, hi_window_trap_ns(w->all_hits, returns, entry_ns, return_ns),
+		w->schedule.cost_ns);
+	return by_cost < budget ? by_cost : budget;
+}
+
 enum hi_status hi_bpf_windows_step(struct hi_bpf_source *source, bool *has_ended_ret,
 				   struct hi_event_window *ret, struct hi_error *err)
 {
 	struct hi_source_windows *w = &source->windows;
-	const struct hi_window_request request = {w->schedule.length_ns,
-						  w->schedule.budget};
+	struct hi_window_request request = {.length_ns = w->schedule.length_ns};
 
 	*has_ended_ret = false;
 	if (!w->is_started)
@@ -112,6 +129,7 @@ enum hi_status hi_bpf_windows_step(struct hi_bpf_source *source, bool *has_ended
 	if (hi_clock_ns() < w->next_ns)
 		return HI_OK;
 	skip_to_next_period(w);
+	request.budget = choose_budget(source);
 	w->is_under_way = hi_window_holder_begin(&w->holder, &request);
 	return w->is_under_way ? HI_OK : replace_window_holder(source, err);
 }

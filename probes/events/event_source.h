@@ -105,10 +105,11 @@ struct hi_event_source_options {
 	 * none. If the kernel refuses it there are none, and the stats have that. */
 	uint64_t scan_ns;
 	/* Events are made in windows of this length only, one in each period at a random
-	 * place of it (Note [Windows] in window_holder.c), each of at most so many hits.
-	 * 0: always. */
+	 * place of it (Note [Windows] in window_holder.c), each of at most so many hits,
+	 * and of as few as take the target no longer than cost_ns (Note [The cost of a
+	 * window] in window_cost.h; 0: any). 0: always. */
 	struct hi_event_schedule {
-		uint64_t length_ns, period_ns, budget;
+		uint64_t length_ns, period_ns, budget, cost_ns;
 	} windows;
 };
 

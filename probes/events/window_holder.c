@@ -53,7 +53,8 @@ enum {
 	LOOK_NS = 1000000,
 	LINKS_MAX = 64, /* of a window: two a file, and the holder's own */
 	OWN_LINKS = 2,
-	TRIED_TRAPS = 100,
+	TRIED_TRAPS = 20,
+	TRIALS = 5,
 };
 static const char name_of_windows[] = "hi-probes:win";
 
@@ -130,16 +131,23 @@ static void await_grace(const struct hi_window_opening *opening,
 		links->n++;
 }
 
-/* The holder's own site is probed. */
+/* The holder's own site is probed. The best trial had the processor for itself. */
 static uint64_t try_traps(const struct window_links *links)
 {
-	uint64_t start = hi_clock_ns();
+	uint64_t best = UINT64_MAX;
 
 	if (!links->n)
 		return 0;
-	for (int i = 0; i < TRIED_TRAPS; i++)
-		hi_own_site_call();
-	return (hi_clock_ns() - start) / TRIED_TRAPS;
+	for (int k = 0; k < TRIALS; k++) {
+		uint64_t start = hi_clock_ns(), took;
+
+		for (int i = 0; i < TRIED_TRAPS; i++)
+			hi_own_site_call();
+		took = (hi_clock_ns() - start) / TRIED_TRAPS;
+		if (took < best)
+			best = took;
+	}
+	return best;
 }
 
 static enum hi_status open_window_links(const struct hi_window_opening *opening,

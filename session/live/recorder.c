@@ -20,6 +20,7 @@
 #include "base/packet.h"
 #include "census/events/pending_events.h"
 #include "probes/events/unwind_find.h"
+#include "probes/events/window_cost.h"
 #include "session/live/cpu_times.h"
 #include "session/live/event_spool.h"
 #include "session/live/symbols.h"
@@ -33,10 +34,13 @@ static const uint64_t new_code_period_ns = HI_NS_PER_S / 20;
 /* The buffer of events holds what comes in much more time. */
 enum { THREAD_NAP_NS = 2000000 };
 
-/* --sample windows. A hit is a trap of half a microsecond and what is recorded of it: a
- * target with many threads has shorter windows. */
+/* --sample windows: 2 % of the time, and of one processor. The cost of a trap is known to
+ * about a seventh. A target with many threads has shorter windows. */
 static const struct hi_event_schedule windows_of_recording = {
-	.length_ns = HI_NS_PER_S / 50, .period_ns = HI_NS_PER_S, .budget = 15000};
+	.length_ns = HI_NS_PER_S / 50,
+	.period_ns = HI_NS_PER_S,
+	.budget = 40000,
+	.cost_ns = HI_NS_PER_S / 50 * 6 / 7};
 
 struct hi_recorder {
 	struct hi_stop_observer observer; /* first */
@@ -1202,11 +1206,8 @@ static uint64_t mean_trap_ns(const struct hi_recorder *r,
 	uint64_t hits = r->window_load.hits, returns = stats->returns;
 	double entry_ns = r->n_windows ? (double)r->entry_ns / r->n_windows : 0;
 
-	if (!hits || returns > hits)
-		return 0;
-	return (uint64_t)(((double)(hits - returns) * entry_ns +
-			   (double)returns * (double)stats->return_ns) /
-			  (double)hits);
+	return (uint64_t)hi_window_trap_ns(hits, returns, entry_ns,
+					   (double)stats->return_ns);
 }
 
 struct hi_window_load hi_recorder_window_load(const struct hi_recorder *recorder,

@@ -144,7 +144,7 @@ static enum hi_status open_windows_of_kills(const struct hi_target *target,
 {
 	struct hi_event_source_options o = *options;
 
-	o.windows = (struct hi_event_schedule){20000000, 30000000, 1 << 20};
+	o.windows = (struct hi_event_schedule){20000000, 30000000, 1 << 20, 0};
 	return hi_event_source_open(target, functions, &o, ret, err);
 }
 

@@ -119,7 +119,7 @@ static void see_windows(struct seen_windows *w, size_t n)
 
 HI_TEST_ROOT_ALONE(event_windows, events_are_of_windows_alone)
 {
-	const struct hi_event_schedule schedule = {20000000, 200000000, 1 << 20};
+	const struct hi_event_schedule schedule = {20000000, 200000000, 1 << 20, 0};
 	struct seen_windows *w = open_windows(&schedule);
 	uint64_t before[5], after[5];
 	struct hi_error err;
@@ -142,7 +142,7 @@ HI_TEST_ROOT_ALONE(event_windows, events_are_of_windows_alone)
 /* A program that does much gets a shorter window. */
 HI_TEST_ROOT_ALONE(event_windows, a_number_of_hits_ends_a_window)
 {
-	const struct hi_event_schedule schedule = {500000000, 600000000, 500};
+	const struct hi_event_schedule schedule = {500000000, 600000000, 500, 0};
 	struct seen_windows *w = open_windows(&schedule);
 	struct hi_error err;
 
@@ -157,4 +157,38 @@ HI_TEST_ROOT_ALONE(event_windows, a_number_of_hits_ends_a_window)
 	}
 	HI_ASSERT(w->events <= 500 * w->n);
 	HI_ASSERT_EQ(0, w->outside);
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Beside the window's own figures; the trap of a return costs about as much as that of an
+ * entry. */
+HI_TEST_ROOT_ALONE(event_windows, a_cost_ends_a_window)
+{
+	const struct hi_event_schedule schedule = {400000000, 500000000, 1 << 20,
+						   4000000};
+	struct seen_windows *w = open_windows(&schedule);
+	double costs[8];
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
+	see_windows(w, 10);
+	hi_event_source_stop(w->source);
+	HI_ASSERT_OK(hi_event_source_drain(w->source, &w->sink, &err), &err);
+	for (size_t i = 0; i < 8; i++) {
+		const struct hi_event_window *window = &w->windows[i + 2];
+
+		HI_ASSERT(window->is_cut);
+		costs[i] = (double)window->hits * (double)window->entry_ns +
+			   (double)window->program_ns;
+		hi_test_note("%.3f ms of traps and programs", costs[i] / 1e6);
+	}
+	qsort(costs, 8, sizeof(*costs), compare_costs);
+	HI_ASSERT(costs[4] < 1.3 * 4e6);
+	HI_ASSERT(costs[7] > 0.1 * 4e6);
 }
