@@ -39,7 +39,7 @@
  * at hand there and replaces the edge, so that no later phase looks it up again; an edge
  * of the search tree, which no later phase needs, becomes 0. The column of a node has the
  * beginning of its row until the node is visited, and its preorder number from then on, so
- * that a visit is one miss; a set of bits, small enough for the cache, tells these apart.
+ * that a visit is one miss; a set of bits, small enough for the cache, has which it is.
  */
 #include <string.h>
 

@@ -14,6 +14,7 @@ enum {
 	PART = 1024,	/* members */
 	WAVE = 256,	/* parts that are gathered before they are joined */
 	FEW = 4 * PART, /* members that one thread gathers at once */
+	FIRST_CHILDREN = 4,
 };
 
 struct gathering {
@@ -45,13 +46,36 @@ static bool hangs_on(const struct gathering *g, hi_node node, hi_node child,
 
 static void prefetch_child(const struct hi_grouping *gr, hi_node node)
 {
-	__builtin_prefetch(&gr->field_of[node], 1);
 	__builtin_prefetch(&gr->dominators->retained[node]);
 	if (node < gr->graph->n_objects) {
 		__builtin_prefetch(&gr->graph->objects->type[node]);
 		__builtin_prefetch(&gr->graph->objects->usable_low[node]);
 		__builtin_prefetch(&gr->graph->objects->flags[node]);
 	}
+}
+
+/* Fetches up to n children ahead. *child: the next one; the end once there is none. */
+static void prefetch_children(const struct hi_grouping *gr, hi_node *child, hi_node end,
+			      unsigned n)
+{
+	const struct hi_dominators *d = gr->dominators;
+
+	for (; n && *child < end; n--) {
+		prefetch_child(gr, d->order[*child]);
+		*child += d->span[*child];
+	}
+}
+
+/* The field of a child; only names of the member's edges leave any. */
+static uint32_t take_field(const struct gathering *g, hi_node child)
+{
+	uint32_t field;
+
+	if (!g->names)
+		return 0;
+	field = g->gr->field_of[child];
+	g->gr->field_of[child] = 0;
+	return field;
 }
 
 /* Adds a node to the group of its field and type; makes that. */
@@ -81,7 +105,7 @@ static enum hi_status gather_member(struct gathering *g, unsigned worker, hi_nod
 {
 	struct hi_grouping *gr = g->gr;
 	const struct hi_dominators *d = gr->dominators;
-	hi_node node = d->order[at], end = at + d->span[at];
+	hi_node node = d->order[at], end = at + d->span[at], ahead = at + 1;
 	unsigned links = 0;
 	enum hi_status status = HI_OK;
 
@@ -89,15 +113,13 @@ static enum hi_status gather_member(struct gathering *g, unsigned worker, hi_nod
 		return HI_OK;
 	if (g->names)
 		status = hi_group_fields_name(gr, worker, node, err);
+	prefetch_children(gr, &ahead, end, HI_GROUP_AHEAD);
 	for (hi_node c = at + 1; status == HI_OK && c < end; c += d->span[c]) {
 		hi_node child = d->order[c];
-		uint32_t field = gr->field_of[child];
+		uint32_t field = take_field(g, child);
 		bool ok;
 
-		/* For leaves these are the next children. */
-		if (end - c > HI_GROUP_AHEAD)
-			prefetch_child(gr, d->order[c + HI_GROUP_AHEAD]);
-		gr->field_of[child] = 0;
+		prefetch_children(gr, &ahead, end, 1);
 		if (!hi_group_child_is_shown(gr, child))
 			continue;
 		if (hangs_on(g, node, child, field)) {
@@ -115,10 +137,23 @@ static enum hi_status gather_member(struct gathering *g, unsigned worker, hi_nod
 static enum hi_status gather_members(struct gathering *g, unsigned worker, size_t first,
 				     size_t end, struct hi_error *err)
 {
+	const struct hi_dominators *d = g->gr->dominators;
+	const hi_node *at = g->group->at.items;
 	enum hi_status status = HI_OK;
 
-	for (size_t i = first; i < end && status == HI_OK; i++)
-		status = gather_member(g, worker, g->group->at.items[i], err);
+	for (size_t i = first; i < end && status == HI_OK; i++) {
+		if (end - i > HI_GROUP_AHEAD) {
+			__builtin_prefetch(&d->span[at[i + HI_GROUP_AHEAD]]);
+			__builtin_prefetch(&d->order[at[i + HI_GROUP_AHEAD]]);
+		}
+		if (end - i > HI_GROUP_AHEAD / 2) {
+			hi_node ahead = at[i + HI_GROUP_AHEAD / 2], child = ahead + 1;
+
+			prefetch_children(g->gr, &child, ahead + d->span[ahead],
+					  FIRST_CHILDREN);
+		}
+		status = gather_member(g, worker, at[i], err);
+	}
 	return status;
 }
 

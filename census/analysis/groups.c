@@ -537,9 +537,10 @@ static bool is_top_place(const struct hi_grouping *gr, hi_node node)
 {
 	hi_node up = gr->dominators->idom[node];
 
-	return node < gr->graph->first_kind && up != HI_NODE_NONE &&
-	       hi_group_child_is_shown(gr, node) &&
-	       (up >= gr->graph->first_kind || !hi_bit(gr->reach->any, up));
+	/* Nearly all have another object above them: look there first. */
+	return up != HI_NODE_NONE &&
+	       (up >= gr->graph->first_kind || !hi_bit(gr->reach->any, up)) &&
+	       node < gr->graph->first_kind && hi_group_child_is_shown(gr, node);
 }
 
 const char *hi_grouping_thread_variable(const struct hi_graph *g, hi_node node)
@@ -587,6 +588,8 @@ enum hi_status hi_grouping_tops(struct hi_grouping *gr, uint64_t single,
 
 	hi_table_free(&gr->index);
 	for (hi_node at = 0; at < d->n_order && ok; at++) {
+		if (d->n_order - at > HI_GROUP_AHEAD)
+			__builtin_prefetch(&d->idom[d->order[at + HI_GROUP_AHEAD]]);
 		if (is_top_place(gr, d->order[at]))
 			ok = add_top(gr, list, at, single);
 	}
