@@ -16,8 +16,9 @@
  *	RAW	the word
  *
  * The tags come first, then all indices, all lower parts, all words; before them how many
- * indices and lower parts there are. The packing loop has no branches: what a word does
- * not have is written, too, and overwritten by the next one.
+ * indices and lower parts there are. The packing loop branches by tag: objects of one type
+ * follow each other in a heap, so that branches are foretold well, and a loop that writes
+ * everything for every word and moves on by what it has takes half as long again.
  */
 enum tag { ZERO, SAME, NEAR, RAW };
 
@@ -36,30 +37,41 @@ static unsigned hash_word(uint64_t word)
 	return (unsigned)(word * 0x9e3779b97f4a7c15 >> 56);
 }
 
-/* A block without its tags; each with room for one more. */
-struct streams {
-	size_t n_indices, n_low, n_raw;
-	uint64_t raw[WORDS + 1];
-	uint16_t low[WORDS + 1];
-	uint8_t indices[WORDS + 1];
+/* The ends of the streams; apart from these, so that they stay in registers. */
+struct ends {
+	size_t indices, low, raw;
 };
 
-static inline unsigned pack_word(struct tables *t, struct streams *s, uint64_t word)
+/* A block without its tags. */
+struct streams {
+	uint64_t raw[WORDS];
+	uint16_t low[WORDS];
+	uint8_t indices[WORDS];
+};
+
+static inline __attribute__((always_inline)) enum tag
+pack_word(struct tables *t, struct streams *s, struct ends *n, uint64_t word)
 {
 	unsigned same = hash_word(word), near = hash_word(word >> LOW_BITS);
-	bool is_same = t->same[same] == word;
-	bool is_near = t->near[near] >> LOW_BITS == word >> LOW_BITS;
-	unsigned tag = !word ? ZERO : is_same ? SAME : is_near ? NEAR : RAW;
+	uint64_t before = t->near[near];
 
-	s->indices[s->n_indices] = (uint8_t)(is_same ? same : near);
-	s->low[s->n_low] = (uint16_t)word;
-	s->raw[s->n_raw] = word;
-	s->n_indices += tag == SAME || tag == NEAR;
-	s->n_low += tag == NEAR;
-	s->n_raw += tag == RAW;
-	t->same[same] = word;
 	t->near[near] = word;
-	return tag;
+	if (!word) {
+		t->same[same] = word;
+		return ZERO;
+	}
+	if (t->same[same] == word) {
+		s->indices[n->indices++] = (uint8_t)same;
+		return SAME;
+	}
+	t->same[same] = word;
+	if ((before ^ word) >> LOW_BITS == 0) {
+		s->indices[n->indices++] = (uint8_t)near;
+		s->low[n->low++] = (uint16_t)word;
+		return NEAR;
+	}
+	s->raw[n->raw++] = word;
+	return RAW;
 }
 
 static unsigned char *append_bytes(unsigned char *to, const void *from, size_t n)
@@ -72,24 +84,25 @@ size_t hi_word_pack(const void *from, size_t size, unsigned char *to)
 {
 	struct tables tables = {};
 	struct streams s;
+	struct ends n = {};
 	struct header header;
 	unsigned char *at = to + sizeof(header);
 
-	s.n_indices = s.n_low = s.n_raw = 0;
 	for (size_t i = 0; i < size / WORD; i += 4) {
 		uint64_t words[4];
 		unsigned tags = 0;
 
 		memcpy(words, (const char *)from + i * WORD, sizeof(words));
+#pragma GCC unroll 4
 		for (unsigned k = 0; k < 4; k++)
-			tags |= pack_word(&tables, &s, words[k]) << 2 * k;
+			tags |= (unsigned)pack_word(&tables, &s, &n, words[k]) << 2 * k;
 		*at++ = (unsigned char)tags;
 	}
-	header = (struct header){(uint32_t)s.n_indices, (uint32_t)s.n_low};
+	header = (struct header){(uint32_t)n.indices, (uint32_t)n.low};
 	memcpy(to, &header, sizeof(header));
-	at = append_bytes(at, s.indices, s.n_indices);
-	at = append_bytes(at, s.low, s.n_low * sizeof(*s.low));
-	at = append_bytes(at, s.raw, s.n_raw * sizeof(*s.raw));
+	at = append_bytes(at, s.indices, n.indices);
+	at = append_bytes(at, s.low, n.low * sizeof(*s.low));
+	at = append_bytes(at, s.raw, n.raw * sizeof(*s.raw));
 	return (size_t)(at - to);
 }
 
