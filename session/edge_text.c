@@ -46,12 +46,25 @@ static enum hi_status read_edge_field_names(void *arg, unsigned worker, hi_node 
 	const struct hi_graph *g = reader->in->graph;
 	uint32_t n = hi_graph_edges(g, node).count;
 
-	if (node < g->first_kind)
+	if (node < g->first_kind && !reader->known)
 		return reader->in->source->texts->read_edge_names(reader, worker, node,
 								  names, err);
-	if (n)
+	if (node < g->first_kind)
+		reader->known->of_node(reader->known->arg, node, names);
+	else if (n)
 		memset(names, 0, n * sizeof(*names));
 	return HI_OK;
+}
+
+static void look_at_field_names(void *arg, unsigned worker, hi_node node, bool is_near)
+{
+	struct hi_edge_text_reader *reader = arg;
+
+	if (reader->known)
+		reader->known->ahead(reader->known->arg, node, is_near);
+	else if (reader->in->source->texts->look_at_edge_names)
+		reader->in->source->texts->look_at_edge_names(reader, worker, node,
+							      is_near);
 }
 
 struct hi_field_reader hi_edge_text_fields(struct hi_edge_text_reader *reader)
@@ -66,6 +79,7 @@ struct hi_field_reader hi_edge_text_fields(struct hi_edge_text_reader *reader)
 		.names = reader->in->source->texts->read_edge_names
 				 ? read_edge_field_names
 				 : NULL,
+		.ahead = look_at_field_names,
 		.workers =
 			threads < HI_EDGE_TEXT_WORKERS ? threads : HI_EDGE_TEXT_WORKERS};
 }

@@ -15,10 +15,21 @@ struct hi_edge_labels;
 
 enum { HI_EDGE_TEXT_WORKERS = 16 };
 
+/* Names of edges that are known already, for all threads at once. */
+struct hi_known_names {
+	/* Fills in names, one for each edge of the node. */
+	void (*of_node)(const void *arg, hi_node node, struct hi_edge_name *names);
+	/* As the `ahead` of struct hi_field_reader. */
+	void (*ahead)(const void *arg, hi_node node, bool is_near);
+	const void *arg;
+};
+
 struct hi_edge_text_reader {
 	struct hi_inspection *in;
-	bool with_marks; /* set after opening: texts are steps of paths (HI_EDGE_LINK) */
-	struct hi_edge_labels *decoded; /* of an image; NULL: of a snapshot */
+	/* Set after opening: */
+	bool with_marks;		    /* texts are steps of paths (HI_EDGE_LINK) */
+	const struct hi_known_names *known; /* in place of those that would be read */
+	struct hi_edge_labels *decoded;	    /* of an image; NULL: of a snapshot */
 	struct hi_edge_labels *of_workers[HI_EDGE_TEXT_WORKERS - 1]; /* further threads */
 	/* In a snapshot, the edges of one node: */
 	struct HI_VECTOR(struct hi_edge_name) names;

@@ -156,6 +156,9 @@ struct hi_text_ops {
 					  unsigned worker, hi_node node,
 					  struct hi_edge_name *names,
 					  struct hi_error *err);
+	/* Optional: they will be read soon (the `ahead` of struct hi_field_reader). */
+	void (*look_at_edge_names)(struct hi_edge_text_reader *reader, unsigned worker,
+				   hi_node node, bool is_near);
 	/* At most max fields of a node; *total_ret: all of them. */
 	enum hi_status (*list_fields)(struct hi_inspection *in, hi_node node,
 				      struct hi_field *fields, size_t max, size_t *n_ret,

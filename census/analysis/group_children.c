@@ -14,7 +14,8 @@ enum {
 	PART = 1024,	/* members */
 	WAVE = 256,	/* parts that are gathered before they are joined */
 	FEW = 4 * PART, /* members that one thread gathers at once */
-	FIRST_CHILDREN = 4,
+	STAGE = 8,	/* members from one look ahead to the next */
+	FEW_EDGES = 4,
 };
 
 struct gathering {
@@ -78,6 +79,38 @@ static uint32_t take_field(const struct gathering *g, hi_node child)
 	return field;
 }
 
+static void prefetch_row(const struct hi_graph *g, hi_node node)
+{
+	const struct hi_edge_chunk *c = &g->chunks[node >> HI_CHUNK_SHIFT];
+
+	__builtin_prefetch(&c->row[node & (HI_CHUNK_NODES - 1)]);
+}
+
+static void prefetch_edges(const struct hi_graph *g, hi_node node)
+{
+	struct hi_edges edges = hi_graph_edges(g, node);
+
+	__builtin_prefetch(edges.to);
+	__builtin_prefetch(edges.grade);
+}
+
+/* The first few edges, where names are asked for, and the first children. */
+static void prefetch_ends(const struct gathering *g, hi_node place)
+{
+	const struct hi_grouping *gr = g->gr;
+	const struct hi_dominators *d = gr->dominators;
+	struct hi_edges edges = {};
+	hi_node child = place + 1;
+
+	if (g->names)
+		edges = hi_graph_edges(gr->graph, d->order[place]);
+	for (uint32_t i = 0; i < edges.count && i < FEW_EDGES; i++) {
+		__builtin_prefetch(&d->idom[edges.to[i]]);
+		__builtin_prefetch(&gr->field_of[edges.to[i]], 1);
+	}
+	prefetch_children(gr, &child, place + d->span[place], FEW_EDGES);
+}
+
 /* Adds a node to the group of its field and type; makes that. */
 static bool add_child(struct gathering *g, uint32_t field, hi_node at, hi_node holder)
 {
@@ -134,6 +167,36 @@ static enum hi_status gather_member(struct gathering *g, unsigned worker, hi_nod
 	return status;
 }
 
+/* In stages, as each needs what the one before has fetched: the row of a node, its edges,
+ * their ends, and its children. */
+static void look_at_members(const struct gathering *g, unsigned worker, size_t i,
+			    size_t end)
+{
+	const struct hi_field_reader *reader = g->names ? g->gr->fields : NULL;
+	const struct hi_graph *graph = g->gr->graph;
+	const struct hi_dominators *d = g->gr->dominators;
+	const hi_node *at = g->group->at.items;
+
+	if (end - i > 4 * STAGE) {
+		__builtin_prefetch(&d->order[at[i + 4 * STAGE]]);
+		__builtin_prefetch(&d->span[at[i + 4 * STAGE]]);
+	}
+	for (unsigned stage = 1; stage < 4 && end - i > stage * STAGE; stage++) {
+		hi_node place = at[i + stage * STAGE], node = d->order[place];
+
+		if (d->span[place] == 1 || !hi_graph_is_object(graph, node))
+			continue;
+		if (stage == 1)
+			prefetch_ends(g, place);
+		else if (g->names && stage == 2)
+			prefetch_edges(graph, node);
+		else if (g->names)
+			prefetch_row(graph, node);
+		if (stage > 1 && reader && reader->names && reader->ahead)
+			reader->ahead(reader->arg, worker, node, stage == 2);
+	}
+}
+
 static enum hi_status gather_members(struct gathering *g, unsigned worker, size_t first,
 				     size_t end, struct hi_error *err)
 {
@@ -142,17 +205,8 @@ static enum hi_status gather_members(struct gathering *g, unsigned worker, size_
 	enum hi_status status = HI_OK;
 
 	for (size_t i = first; i < end && status == HI_OK; i++) {
-		if (end - i > HI_GROUP_AHEAD) {
-			__builtin_prefetch(&d->span[at[i + HI_GROUP_AHEAD]]);
-			__builtin_prefetch(&d->order[at[i + HI_GROUP_AHEAD]]);
-		}
-		if (end - i > HI_GROUP_AHEAD / 2) {
-			hi_node ahead = at[i + HI_GROUP_AHEAD / 2], child = ahead + 1;
-
-			prefetch_children(g->gr, &child, ahead + d->span[ahead],
-					  FIRST_CHILDREN);
-		}
-		status = gather_member(g, worker, at[i], err);
+		look_at_members(g, worker, i, end);
+		status = gather_member(g, worker, g->group->at.items[i], err);
 	}
 	return status;
 }

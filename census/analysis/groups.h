@@ -46,6 +46,9 @@ struct hi_field_reader {
 	enum hi_status (*names)(void *arg, unsigned worker, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
 	unsigned workers; /* 0 is 1 */
+	/* Optional: `names` will be called soon. Fetches what that reads; `is_near`: what
+	 * it fetched for the same node before has arrived. */
+	void (*ahead)(void *arg, unsigned worker, hi_node node, bool is_near);
 };
 
 struct hi_field_maker; /* census/analysis/group_fields.c */

@@ -60,7 +60,7 @@ struct hi_edge_labels {
 	struct hi_typing *typing;
 	const struct hi_graph *graph;
 	struct hi_node_bytes place;
-	struct hi_memory_window window;
+	struct hi_memory_window window, ahead; /* of this node; of one later */
 	uint64_t base;		       /* of what lies inside, from the node's start */
 	const struct hi_layout *inner; /* of that */
 	enum mode mode;
@@ -690,7 +690,8 @@ enum hi_status hi_edge_names_of(struct hi_edge_labels *l, hi_node node,
 {
 	struct hi_edges edges = hi_graph_edges(l->graph, node);
 
-	look_ahead(l->graph, node + AHEAD);
+	if (!l->leaves_keys)
+		look_ahead(l->graph, node + AHEAD);
 	if (!edges.count || !hi_node_bytes_of(l->typing, l->graph, node, &l->place)) {
 		if (edges.count)
 			memset(names, 0, edges.count * sizeof(*names));
@@ -700,6 +701,22 @@ enum hi_status hi_edge_names_of(struct hi_edge_labels *l, hi_node node,
 	l->text.count = 0;
 	l->base = 0;
 	return name_edges(l, node, edges, names) ? HI_OK : hi_fail_memory(err, "labels");
+}
+
+void hi_edge_labels_look_at(struct hi_edge_labels *l, hi_node object, bool is_near)
+{
+	const struct hi_objects *o = l->graph->objects;
+
+	if (!is_near) {
+		__builtin_prefetch(&o->address_low[object]);
+		__builtin_prefetch(&o->usable_low[object]);
+		__builtin_prefetch(&o->type[object]);
+		__builtin_prefetch(&o->flags[object]);
+		return;
+	}
+	__builtin_prefetch(hi_memory_windows_at(&l->typing->memory_windows, &l->ahead,
+						hi_objects_address(o, object), 1));
+	look_ahead(l->graph, object);
 }
 
 enum hi_status hi_edge_patterns_of(struct hi_edge_labels *l, hi_node node,

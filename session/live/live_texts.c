@@ -50,6 +50,17 @@ static enum hi_status read_image_edge_names(struct hi_edge_text_reader *reader,
 	return status == HI_OK ? hi_edge_patterns_of(*labels, node, names, err) : status;
 }
 
+/* The first name of a worker makes its labels. */
+static void look_at_image_edge_names(struct hi_edge_text_reader *reader, unsigned worker,
+				     hi_node node, bool is_near)
+{
+	struct hi_edge_labels *labels =
+		worker ? reader->of_workers[worker - 1] : reader->decoded;
+
+	if (labels)
+		hi_edge_labels_look_at(labels, node, is_near);
+}
+
 static enum hi_status list_image_fields(struct hi_inspection *in, hi_node node,
 					struct hi_field *fields, size_t max,
 					size_t *n_ret, size_t *total_ret,
@@ -70,6 +81,7 @@ const struct hi_text_ops hi_live_texts = {
 	.open_edge_texts = open_image_edge_texts,
 	.read_edge_texts = read_image_edge_texts,
 	.read_edge_names = read_image_edge_names,
+	.look_at_edge_names = look_at_image_edge_names,
 	.list_fields = list_image_fields,
 	.has_values = image_has_values,
 	.explain_object = hi_live_explain_object,

@@ -400,6 +400,7 @@ static json_t *timeless(const struct hi_command *c)
 
 	json_object_del(doc, "snapshot");
 	json_object_del(doc, "ledger");
+	json_object_del(doc, "phases");
 	return doc;
 }
 
