@@ -40,7 +40,8 @@ void hi_retained_name_rows(struct hi_inspection *in, struct hi_retained_report *
 enum hi_status hi_retained_create(struct hi_inspection *in,
 				  const struct hi_report_header *header,
 				  const struct hi_reach *reach,
-				  const struct hi_restrict *only, uint64_t type_exact,
+				  const struct hi_restrict *only,
+				  const struct hi_known_names *known, uint64_t type_exact,
 				  struct hi_retained_report **ret, struct hi_error *err)
 {
 	struct hi_edge_text_reader names = {};
@@ -49,6 +50,7 @@ enum hi_status hi_retained_create(struct hi_inspection *in,
 
 	if (status != HI_OK)
 		return status;
+	names.known = known;
 	fields = hi_edge_text_fields(&names);
 	status = hi_retained_report_create(header, in->graph, reach,
 					   in->results.dominators, in->results.census,

@@ -6,6 +6,8 @@
 #include "report/reports/retained/retained_report.h"
 #include "session/inspection.h"
 
+struct hi_known_names;
+
 enum { HI_RETAINED_TOP = 15 }; /* rows of the top level without --top */
 
 /*
@@ -15,11 +17,12 @@ enum { HI_RETAINED_TOP = 15 }; /* rows of the top level without --top */
  */
 void hi_retained_name_rows(struct hi_inspection *in, struct hi_retained_report *report);
 /* hi_retained_report_create() with the names of the inspection's edges, and with these
- * names. */
+ * names. known: of edges; NULL: they are read. */
 enum hi_status hi_retained_create(struct hi_inspection *in,
 				  const struct hi_report_header *header,
 				  const struct hi_reach *reach,
-				  const struct hi_restrict *only, uint64_t type_exact,
+				  const struct hi_restrict *only,
+				  const struct hi_known_names *known, uint64_t type_exact,
 				  struct hi_retained_report **ret, struct hi_error *err);
 
 #endif

@@ -57,6 +57,9 @@ enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *
 /* Sections that may still be put, with those of hi_snapshot_finish(). */
 unsigned hi_snapshot_sections_left(const struct hi_snapshot_writer *w);
 
+/* The names of edges as the file has them, in memory. */
+struct hi_snapshot_labels;
+
 /* Facts about a graph that the caller supplies. */
 struct hi_snapshot_graph {
 	const struct hi_graph *graph;
@@ -69,6 +72,9 @@ struct hi_snapshot_graph {
 	 * next call. */
 	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
+	/* Gets the names for hi_snapshot_label_put(); NULL: they are not kept. *kept:
+	 * hi_snapshot_labels_end(), also after a failure. */
+	struct hi_snapshot_labels **kept;
 	unsigned threads;			     /* 0: one */
 	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
 	const char *(*module)(void *arg, uint32_t root); /* "" unknown; or NULL */
@@ -79,6 +85,17 @@ struct hi_snapshot_graph {
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,
 				     struct hi_error *err);
+/* The name of the edge at `index` of the node's row; its text lives until the writer gets
+ * the next one. */
+struct hi_edge_name hi_snapshot_label_put(const struct hi_snapshot_writer *w,
+					  const struct hi_snapshot_labels *labels,
+					  const struct hi_graph *g, hi_node node,
+					  uint32_t index);
+/* Fetches the first ones of an object, whose row is there. */
+void hi_snapshot_label_prefetch(const struct hi_snapshot_labels *labels,
+				const struct hi_graph *g, hi_node object);
+void hi_snapshot_labels_end(struct hi_snapshot_labels *labels); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_snapshot_labels *, hi_snapshot_labels_end)
 /* Instead of it: what hi_snapshot_outline reads, types and counts. */
 enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
 				       const struct hi_snapshot_graph *graph,

@@ -388,24 +388,32 @@ enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, struct hi_error *e
 			       : status;
 }
 
-static struct hi_edge_name decode_edge_name(const struct hi_snapshot *s, uint32_t value)
+struct hi_edge_name hi_snapshot_label_decode(uint32_t value, const char *strings,
+					     const uint32_t *tails)
 {
 	uint32_t tail = value >> HI_SNAPSHOT_TAIL_SHIFT & (HI_SNAPSHOT_TAILS - 1);
 
-	if (s->labels_are_offsets || value < HI_SNAPSHOT_INDEX)
-		return (struct hi_edge_name){.text = s->strings + value,
-					     .key = value + 1};
+	if (value < HI_SNAPSHOT_INDEX)
+		return (struct hi_edge_name){.text = strings + value, .key = value + 1};
 	if (value >= HI_SNAPSHOT_TAILED)
 		return (struct hi_edge_name){.kind = HI_NAME_INDEX,
 					     .number = value & HI_SNAPSHOT_TAILED_MOST,
-					     .text = s->strings + s->tails[tail],
-					     .key = s->tails[tail] + 1};
+					     .text = strings + tails[tail],
+					     .key = tails[tail] + 1};
 	if (value >= HI_SNAPSHOT_OFFSET)
 		return (struct hi_edge_name){.kind = HI_NAME_OFFSET,
 					     .number = 8ull *
 						       (value & HI_SNAPSHOT_NUMBER_MOST)};
 	return (struct hi_edge_name){.kind = HI_NAME_INDEX,
 				     .number = value & HI_SNAPSHOT_NUMBER_MOST};
+}
+
+static struct hi_edge_name decode_edge_name(const struct hi_snapshot *s, uint32_t value)
+{
+	if (s->labels_are_offsets)
+		return (struct hi_edge_name){.text = s->strings + value,
+					     .key = value + 1};
+	return hi_snapshot_label_decode(value, s->strings, s->tails);
 }
 
 struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,

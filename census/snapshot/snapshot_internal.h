@@ -20,6 +20,9 @@ enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char
 				       uint32_t *offset_ret, struct hi_error *err);
 void hi_snapshot_strings_free(struct hi_snapshot_strings *s);
 
+/* The strings that the writer has so far; they live until it gets the next one. */
+const char *hi_snapshot_strings_put(const struct hi_snapshot_writer *w);
+
 /* ---- the writer's sections, one at a time ---- */
 
 enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
@@ -48,16 +51,20 @@ enum hi_status hi_snapshot_put_dominators(struct hi_snapshot_writer *w,
 					  struct hi_error *err);
 
 /* Sections edges.name, roots.name and edges.tail (snapshot_put_labels.c): other threads
- * begin with them, and put_labels waits. The end is due whatever came of the beginning.
- */
-struct hi_snapshot_labels;
+ * begin with them, and put_labels waits. The end (hi_snapshot_labels_end()) is due whatever
+ * came of the beginning. */
 enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
 					struct hi_snapshot_labels **ret,
 					struct hi_error *err);
 enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
 				      struct hi_snapshot_labels *labels,
 				      struct hi_error *err);
-void hi_snapshot_labels_end(struct hi_snapshot_labels *labels);
+
+/* Joins the threads: from then on nothing is asked of the graph's functions. */
+void hi_snapshot_labels_stop(struct hi_snapshot_labels *labels);
+/* An item of these sections. */
+struct hi_edge_name hi_snapshot_label_decode(uint32_t value, const char *strings,
+					     const uint32_t *tails);
 
 /* ---- the reader ---- */
 

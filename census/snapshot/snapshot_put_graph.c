@@ -261,12 +261,17 @@ enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 {
 	struct put p = {w, graph, graph->graph, err};
 	struct hi_snapshot_labels *labels = NULL;
+	const bool keeps = graph->kept;
 	enum hi_status status =
 		graph->label ? hi_snapshot_labels_begin(graph, &labels, err) : HI_OK;
 
 	if (status == HI_OK)
 		status = put_snapshot_sections(&p, labels);
-	hi_snapshot_labels_end(labels);
+	hi_snapshot_labels_stop(labels);
+	if (keeps)
+		*graph->kept = labels;
+	else
+		hi_snapshot_labels_end(labels);
 	return status;
 }
 

@@ -216,9 +216,27 @@ static void free_part(struct part *p)
 	hi_vector_free(&p->values);
 }
 
+/* No larger than they are. Where that fails, they stay as they were. */
+static void shrink_values(struct part *p)
+{
+	uint32_t *values = NULL;
+
+	if (p->values.count)
+		values = hi_realloc_array(p->values.items, p->values.count,
+					  sizeof(*values));
+	if (!values)
+		return;
+	p->values.items = values;
+	p->values.capacity = p->values.count;
+}
+
 static void pass_part(struct hi_snapshot_labels *l, struct part *p)
 {
-	free_part(p);
+	hi_snapshot_strings_free(&p->strings);
+	if (l->in->kept)
+		shrink_values(p);
+	else
+		hi_vector_free(&p->values);
 	pthread_mutex_lock(&l->lock);
 	l->written++;
 	pthread_cond_broadcast(&l->changed);
@@ -279,7 +297,7 @@ enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
 	return HI_OK;
 }
 
-void hi_snapshot_labels_end(struct hi_snapshot_labels *l)
+void hi_snapshot_labels_stop(struct hi_snapshot_labels *l)
 {
 	if (!l)
 		return;
@@ -291,13 +309,21 @@ void hi_snapshot_labels_end(struct hi_snapshot_labels *l)
 		pthread_join(l->makers[i].thread, NULL);
 	for (unsigned i = 0; i < l->n_makers; i++)
 		hi_vector_free(&l->makers[i].names);
+	l->n_makers = 0;
+	free(hi_take(l->makers));
+	free(hi_take(l->known));
+}
+
+void hi_snapshot_labels_end(struct hi_snapshot_labels *l)
+{
+	if (!l)
+		return;
+	hi_snapshot_labels_stop(l);
 	for (size_t i = 0; i < l->n_parts; i++)
 		free_part(&l->parts[i]);
 	pthread_cond_destroy(&l->changed);
 	pthread_mutex_destroy(&l->lock);
 	free(l->parts);
-	free(l->makers);
-	free(l->known);
 	free(l);
 }
 
@@ -421,4 +447,39 @@ enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
 	return status == HI_OK ? hi_snapshot_put_section(w, "edges.tail", l->tails,
 							 l->n_tails, err)
 			       : status;
+}
+
+/* Where the names of a node begin; NULL: it has none. */
+static const uint32_t *find_values(const struct hi_snapshot_labels *l,
+				   const struct hi_graph *g, hi_node node)
+{
+	hi_node at = node - g->first_root;
+	const struct part *p;
+
+	if (node < g->n_objects)
+		return l->parts[node >> HI_CHUNK_SHIFT].values.items +
+		       g->chunks[node >> HI_CHUNK_SHIFT].row[node & (HI_CHUNK_NODES - 1)];
+	if (at >= g->n_roots)
+		return NULL;
+	p = &l->parts[l->n_of_objects + (at >> HI_CHUNK_SHIFT)];
+	return p->values.items + g->root_chunk.row[at] -
+	       g->root_chunk.row[p->first - g->first_root];
+}
+
+struct hi_edge_name hi_snapshot_label_put(const struct hi_snapshot_writer *w,
+					  const struct hi_snapshot_labels *l,
+					  const struct hi_graph *g, hi_node node,
+					  uint32_t index)
+{
+	const uint32_t *values = find_values(l, g, node);
+
+	return values ? hi_snapshot_label_decode(values[index],
+						 hi_snapshot_strings_put(w), l->tails)
+		      : (struct hi_edge_name){};
+}
+
+void hi_snapshot_label_prefetch(const struct hi_snapshot_labels *l,
+				const struct hi_graph *g, hi_node object)
+{
+	__builtin_prefetch(find_values(l, g, object));
 }

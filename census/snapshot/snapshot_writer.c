@@ -322,6 +322,11 @@ enum hi_status hi_snapshot_put_string(struct hi_snapshot_writer *w, const char *
 	return hi_snapshot_strings_add(&w->strings, text, offset_ret, err);
 }
 
+const char *hi_snapshot_strings_put(const struct hi_snapshot_writer *w)
+{
+	return w->strings.text;
+}
+
 static enum hi_status add_property(struct hi_snapshot_writer *w, const char *name,
 				   struct hi_snapshot_property p, struct hi_error *err)
 {

@@ -82,8 +82,8 @@ static enum hi_status make_retained_report(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = exact_bytes(in, &set, &exact, err);
 	if (status == HI_OK)
-		status = hi_retained_create(in, header, in->shown.reach, &only, exact,
-					    ret, err);
+		status = hi_retained_create(in, header, in->shown.reach, &only, NULL,
+					    exact, ret, err);
 	if (status == HI_OK && set.has)
 		status = add_reachable(in, &set, *ret, err);
 	if (status == HI_OK && in->options->selection.has_born_by)

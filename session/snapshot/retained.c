@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_sections.h"
+#include "session/edge_text.h"
 #include "session/operands.h"
 #include "session/retained_names.h"
 #include "session/snapshot/snapshot_source.h"
@@ -77,22 +78,51 @@ static enum hi_status put_retained_rows(struct hi_snapshot_writer *w,
 			       : status;
 }
 
+/* They are in the file already. */
+struct names_put {
+	const struct hi_graph *graph;
+	const struct hi_snapshot_writer *w;
+	const struct hi_snapshot_labels *labels;
+};
+
+/* struct hi_known_names */
+static void name_edges_put(const void *arg, hi_node node, struct hi_edge_name *names)
+{
+	const struct names_put *put = arg;
+	uint32_t n = hi_graph_edges(put->graph, node).count;
+
+	for (uint32_t i = 0; i < n; i++)
+		names[i] =
+			hi_snapshot_label_put(put->w, put->labels, put->graph, node, i);
+}
+
+static void look_at_names_put(const void *arg, hi_node node, bool is_near)
+{
+	const struct names_put *put = arg;
+
+	if (is_near)
+		hi_snapshot_label_prefetch(put->labels, put->graph, node);
+}
+
 enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 const struct hi_report_header *header,
+					 const struct hi_snapshot_labels *labels,
 					 struct hi_error *err)
 {
+	struct names_put put = {in->graph, w, labels};
+	struct hi_known_names known = {name_edges_put, look_at_names_put, &put};
 	HI_GUARD(hi_retained_report_destroy) struct hi_retained_report *r = NULL;
 	struct hi_restrict only = {.top = KEPT};
 	enum hi_status status;
 
 	if (!in->results.dominators)
 		return HI_OK;
-	status = hi_retained_create(in, header, in->results.reach, &only, UINT64_MAX, &r,
-				    err);
-	if (status != HI_OK)
-		return status;
-	return put_retained_rows(w, r, err);
+	hi_inspect_phase(in, "dominator tree");
+	status = hi_retained_create(in, header, in->results.reach, &only,
+				    labels ? &known : NULL, UINT64_MAX, &r, err);
+	hi_inspect_phase(in, "writing the snapshot");
+	return status == HI_OK ? put_retained_rows(w, r, err) : status;
 }
 
 /* ---- reading ---- */

@@ -55,7 +55,9 @@ static bool type_of_graph_retains(void *arg, uint32_t type)
 }
 
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
-				      struct hi_snapshot_writer *w, struct hi_error *err)
+				      struct hi_snapshot_writer *w,
+				      struct hi_snapshot_labels **labels_ret,
+				      struct hi_error *err)
 {
 	unsigned threads = hi_inspection_threads(in) ? hi_inspection_threads(in)
 						     : hi_parallel_threads();
@@ -65,6 +67,7 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 		.reach = in->results.reach,
 		.dominators = in->results.dominators,
 		.label = label_graph_edges,
+		.kept = labels_ret,
 		.threads = threads < MOST_THREADS ? threads : MOST_THREADS,
 		.used = used_bytes_of_object,
 		.module = module_of_graph_root,

@@ -310,6 +310,7 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 				struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	HI_GUARD(hi_snapshot_labels_end) struct hi_snapshot_labels *labels = NULL;
 	const struct hi_kept_part *kept = &in->run->kept;
 	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
 
@@ -318,13 +319,14 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_snapshot_save_waste(in, w, err);
 	if (status == HI_OK)
-		status = hi_snapshot_save_graph(in, w, err);
+		status = hi_snapshot_save_graph(in, w, &labels, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_leak_groups(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_alloc_sites(in, w, err);
 	if (status == HI_OK)
-		status = hi_snapshot_save_retained(in, w, header, err);
+		status = hi_snapshot_save_retained(in, w, header, labels, err);
+	hi_snapshot_labels_end(hi_take(labels));
 	if (status == HI_OK)
 		status = hi_snapshot_save_contents(in, w, err);
 	if (status == HI_OK)

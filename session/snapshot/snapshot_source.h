@@ -61,9 +61,12 @@ enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
 enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
 					struct hi_snapshot_writer *w,
 					struct hi_error *err);
-/* Writes the graph with names of edges and used bytes. */
+/* Writes the graph with names of edges and used bytes. *labels_ret: the names;
+ * hi_snapshot_labels_end(), also after a failure. */
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
-				      struct hi_snapshot_writer *w, struct hi_error *err);
+				      struct hi_snapshot_writer *w,
+				      struct hi_snapshot_labels **labels_ret,
+				      struct hi_error *err);
 /* Writes the recording, if there is one. */
 enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
@@ -98,10 +101,12 @@ enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 /* Compares contents and writes the sections of `waste`. */
 enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
-/* Writes the rows of `retained`; nothing if there are no dominators. */
+/* Writes the rows of `retained`; nothing if there are no dominators. labels: of the
+ * graph. */
 enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 const struct hi_report_header *header,
+					 const struct hi_snapshot_labels *labels,
 					 struct hi_error *err);
 
 /* ---- reading ---- */
