@@ -200,8 +200,6 @@ static void look_at_members(const struct gathering *g, unsigned worker, size_t i
 static enum hi_status gather_members(struct gathering *g, unsigned worker, size_t first,
 				     size_t end, struct hi_error *err)
 {
-	const struct hi_dominators *d = g->gr->dominators;
-	const hi_node *at = g->group->at.items;
 	enum hi_status status = HI_OK;
 
 	for (size_t i = first; i < end && status == HI_OK; i++) {
