@@ -328,7 +328,9 @@ static void put_element(struct hi_typing *typing, const struct hi_shown_element 
 		hi_out_add(&key, is_text_key(typing, element->key) ? "\"…\"" : "…");
 	else if (!put_key(typing, element->key, record + element->key_at, &key))
 		snprintf(text, sizeof(text), "?");
-	hi_out_add(out, element->of_set ? "{%s}" : "[%s]", text);
+	hi_out_add(out, element->of_set ? "{" : "[");
+	hi_out_add(out, "%s", text);
+	hi_out_add(out, element->of_set ? "}" : "]");
 }
 
 const char *hi_shown_key_brackets(const struct hi_typing *typing,
@@ -359,7 +361,8 @@ void hi_shown_key_put(struct hi_typing *typing, const struct hi_shown_element *e
 		hi_out_add(out, "%s", text);
 		return;
 	}
-	hi_out_add(out, "%.*s", (int)(mark - text), text);
+	if (mark > text)
+		hi_out_add(out, "%.*s", (int)(mark - text), text);
 	put_element(typing, element, record, out);
 	hi_out_add(out, "%s", mark + 1);
 }

@@ -9,14 +9,30 @@
 
 enum { MAX_DEPTH = 32 };
 
+static void put_text_out(struct hi_out *out, const char *text)
+{
+	size_t n = strnlen(text, out->size - out->length - 1);
+
+	memcpy(out->text + out->length, text, n);
+	out->length += n;
+	out->text[out->length] = 0;
+}
+
+/* A million keys are put together from single strings: these need no printf. */
 void hi_out_add(struct hi_out *out, const char *fmt, ...)
 {
+	bool is_string = strcmp(fmt, "%s") == 0;
 	va_list ap;
 	int n;
 
 	if (out->size == 0 || out->length + 1 >= out->size)
 		return;
 	va_start(ap, fmt);
+	if (is_string || !strchr(fmt, '%')) {
+		put_text_out(out, is_string ? va_arg(ap, const char *) : fmt);
+		va_end(ap);
+		return;
+	}
 	n = vsnprintf(out->text + out->length, out->size - out->length, fmt, ap);
 	va_end(ap);
 	if (n < 0)
