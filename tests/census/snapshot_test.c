@@ -285,6 +285,46 @@ HI_TEST(census_snapshot, gives_back_a_large_graph)
 	check_round_trip(2, 3 * 50000, true);
 }
 
+static void check_kept_names(uint64_t seed, uint32_t size, unsigned threads)
+{
+	OWN(graph) *g = drawn_graph(seed, size);
+	OWN(reach) *r = reach_of(g);
+	struct hi_snapshot_options options = {};
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	HI_GUARD(hi_snapshot_labels_end) struct hi_snapshot_labels *kept = NULL;
+	struct hi_snapshot_graph in = {.graph = g,
+				       .reach = r,
+				       .label = drawn_edge_names,
+				       .kept = &kept,
+				       .threads = threads,
+				       .arg = g};
+	char buffer[HI_EDGE_TEXT];
+	struct hi_error err;
+	const char *path;
+	int fd = memory_file(&path);
+
+	HI_ASSERT_OK(hi_snapshot_create(fd, &options, &w, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_put_graph(w, &in, &err), &err);
+	for (hi_node i = 0; i < g->n_nodes; i++)
+		for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++) {
+			struct hi_edge_name name =
+				hi_snapshot_label_put(w, kept, g, i, k);
+
+			HI_ASSERT_STREQ(i < g->first_kind ? drawn_label(i, k) : "",
+					hi_edge_name_text(&name, buffer));
+		}
+	close(fd);
+}
+
+/* The last ones have several parts. */
+HI_TEST(census_snapshot, keeps_the_names_of_edges_that_it_wrote)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		check_kept_names(seed, (uint32_t)seed * 3, 1 + (unsigned)(seed % 3));
+	check_kept_names(1, 3 * 50000, 1);
+	check_kept_names(2, 3 * 50000, 2);
+}
+
 /* The reader's own computations may be asked for instead. */
 HI_TEST(census_snapshot, of_a_graph_answers_as_the_graph_does)
 {
