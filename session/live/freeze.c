@@ -9,6 +9,7 @@
 #include "attach/exit_watch.h"
 #include "attach/stop.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "session/census_cache.h"
 #include "session/live/keeper_client.h"
@@ -78,13 +79,15 @@ static void find_allocator_text(struct hi_inspection *in)
 }
 
 /* The process of the inspection may have got the processor much later, and a forked child
- * has been read by then. */
+ * has been read by then. But the pause may be that of a stop before, and the time of the
+ * image is one within the pause. */
 static struct hi_timestamp find_resumption(const struct hi_inspection *in)
 {
 	struct hi_timestamp at = hi_timestamp_now(in->options->target.pid);
 
 	if (in->image && in->image->stats.monotonic_ns)
-		at.wall_ns = in->image->stats.monotonic_ns + in->image->stats.pause_ns;
+		at.wall_ns = hi_min(at.wall_ns, in->image->stats.monotonic_ns +
+							in->image->stats.pause_ns);
 	return at;
 }
 
