@@ -134,7 +134,7 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 		return status;
 	hi_block_sizes_of(in->decoders.allocator, &s->sizes);
 	qsort(s->wanted.items, s->wanted.count, sizeof(*s->wanted.items), by_size);
-	status = hi_types_each_record(in->decoders.types, LEAST_RECORD, MAX_DWARF,
+	status = hi_types_each_record(in->decoders.types, LEAST_RECORD, NULL, MAX_DWARF,
 				      take_record, s, &r->modules_skipped, err);
 	if (status == HI_OK && s->failed)
 		status = hi_fail_memory(err, "types that fit");

@@ -253,8 +253,8 @@ const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs
 void hi_dw_abbrevs_free(struct hi_dw_abbrevs *abbrevs);
 /* Moves the cursor past the attributes of a DIE, by the ops of its abbreviation. False:
  * cut short, or a form that is not known. */
-bool hi_dw_attrs_skip(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
-		      const struct hi_dw_abbrev *abbrev);
+bool hi_dw_attrs_skip(struct hi_dw_unit *unit, const struct hi_dw_abbrevs *abbrevs,
+		      struct hi_dw_cursor *cursor, const struct hi_dw_abbrev *abbrev);
 
 /* ---- dwarf_file.c ---- */
 /* Opens the sections of elf, inflates those that are compressed, and lists the units.

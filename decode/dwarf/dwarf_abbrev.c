@@ -206,12 +206,11 @@ const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs
 		       : NULL;
 }
 
-bool hi_dw_attrs_skip(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
-		      const struct hi_dw_abbrev *abbrev)
+bool hi_dw_attrs_skip(struct hi_dw_unit *unit, const struct hi_dw_abbrevs *abbrevs,
+		      struct hi_dw_cursor *cursor, const struct hi_dw_abbrev *abbrev)
 {
 	for (uint32_t i = 0; i < abbrev->n_ops; i++) {
-		const struct hi_dw_op *op =
-			&unit->abbrevs.ops.items[abbrev->first_op + i];
+		const struct hi_dw_op *op = &abbrevs->ops.items[abbrev->first_op + i];
 
 		if (op->form == 0)
 			hi_dw_skip(cursor, op->size);

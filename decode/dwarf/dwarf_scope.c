@@ -67,7 +67,8 @@ static void list_scopes(struct hi_dw_unit *unit)
 			continue;
 		}
 		abbrev = hi_dw_abbrev_find(&unit->abbrevs, code);
-		if (cursor.bad || !abbrev || !hi_dw_attrs_skip(unit, &cursor, abbrev))
+		if (cursor.bad || !abbrev ||
+		    !hi_dw_attrs_skip(unit, &unit->abbrevs, &cursor, abbrev))
 			break;
 		if (!abbrev->children)
 			continue;

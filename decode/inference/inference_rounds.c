@@ -89,13 +89,30 @@ static bool is_found(const struct need *need, const struct hi_type *record)
 	return false;
 }
 
+/* The first need for a block that a record of this size fits; or their number. */
+static size_t first_need_of_size(const struct containment *c, uint64_t size,
+				 uint64_t *fit)
+{
+	*fit = hi_fit_usable(&c->propagation->typing->layouts->sizes, size);
+	return hi_search(i, c->needs.count, c->needs.items[i].usable < *fit);
+}
+
+/* hi_record_size_fn */
+static bool is_needed_size(uint64_t size, void *arg)
+{
+	const struct containment *c = arg;
+	uint64_t fit;
+	size_t i = first_need_of_size(c, size, &fit);
+
+	return i < c->needs.count && c->needs.items[i].usable == fit;
+}
+
 /* hi_record_fn */
 static bool try_record(const struct hi_type *record, void *arg)
 {
 	struct containment *c = arg;
-	uint64_t fit =
-		hi_fit_usable(&c->propagation->typing->layouts->sizes, record->size);
-	size_t low = hi_search(i, c->needs.count, c->needs.items[i].usable < fit);
+	uint64_t fit;
+	size_t low = first_need_of_size(c, record->size, &fit);
 
 	for (; low < c->needs.count && c->needs.items[low].usable == fit; low++) {
 		struct need *need = &c->needs.items[low];
@@ -140,7 +157,8 @@ static bool search_records(struct containment *c)
 
 	sort_needs(c);
 	return c->needs.count && source->each_record &&
-	       source->each_record(source->types.arg, 8, try_record, c, NULL) == HI_OK;
+	       source->each_record(source->types.arg, 8, is_needed_size, try_record, c,
+				   NULL) == HI_OK;
 }
 
 /* The only one of them whose pointers look like pointers. */

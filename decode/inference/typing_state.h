@@ -22,7 +22,8 @@ struct hi_typing_source {
 				 const char **name_ret, int64_t *top_offset_ret,
 				 struct hi_error *err);
 	/* As hi_types_each_record. */
-	enum hi_status (*each_record)(void *arg, uint64_t min_size, hi_record_fn *fn,
+	enum hi_status (*each_record)(void *arg, uint64_t min_size,
+				      hi_record_size_fn *wants, hi_record_fn *fn,
 				      void *fn_arg, struct hi_error *err);
 	/* As hi_types_each_own_record. */
 	enum hi_status (*each_own_record)(void *arg, hi_record_size_fn *wants,

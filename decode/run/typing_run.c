@@ -59,11 +59,12 @@ static enum hi_status types_stack(void *arg, const struct hi_image *image,
 	return hi_stack_read(arg, image, thread, ret, err);
 }
 
-static enum hi_status types_each_record(void *arg, uint64_t min_size, hi_record_fn *fn,
+static enum hi_status types_each_record(void *arg, uint64_t min_size,
+					hi_record_size_fn *wants, hi_record_fn *fn,
 					void *fn_arg, struct hi_error *err)
 {
-	return hi_types_each_record(arg, min_size, max_searched_dwarf, fn, fn_arg, NULL,
-				    err);
+	return hi_types_each_record(arg, min_size, wants, max_searched_dwarf, fn, fn_arg,
+				    NULL, err);
 }
 
 static enum hi_status types_each_own_record(void *arg, hi_record_size_fn *wants,

@@ -13,16 +13,23 @@
 #include "base/system_files.h"
 #include "base/table.h"
 
-enum { CHAIN_MAX = 16, RECORDS_MAX = 1 << 22 };
+enum { CHAIN_MAX = 16, RECORDS_MAX = 1 << 22, PLACES_MAX = 1 << 23 };
+
+struct record_ids HI_VECTOR(hi_type_id);
 
 struct each {
 	struct hi_types *types;
 	uint64_t min_size;
-	hi_record_size_fn *wants; /* NULL: any size */
-	void *arg;		  /* of wants */
+	hi_record_size_fn *wants;	 /* NULL: any size */
+	void *arg;			 /* of wants */
+	struct hi_type_records *records; /* NULL: nothing is kept */
+	/* The unit that is being walked, or NULL, and its abbreviations. Of all modules they
+	 * are too many to be kept with their units, and needed once. */
+	struct hi_dw_unit *unit;
+	struct hi_dw_abbrevs *abbrevs, room;
 	uint32_t module;
 	struct hi_table seen_keys, seen; /* by name, size and declaration; by id */
-	struct HI_VECTOR(hi_type_id) found;
+	struct record_ids found;
 	bool no_memory;
 };
 
@@ -31,6 +38,7 @@ static void each_free(struct each *each)
 	hi_table_free(&each->seen_keys);
 	hi_table_free(&each->seen);
 	hi_vector_free(&each->found);
+	hi_dw_abbrevs_free(&each->room);
 }
 
 static bool is_record_tag(uint16_t tag)
@@ -52,6 +60,19 @@ static bool insert_new_key(struct each *each, struct hi_table *table, uint64_t k
 	return true;
 }
 
+static bool read_referred_die(const struct each *each, struct hi_dw_ref ref,
+			      struct hi_dw_die *ret)
+{
+	struct hi_dw_unit *unit = each->unit;
+	bool null;
+
+	if (!unit || ref.file != unit->file || ref.in_types != unit->in_types ||
+	    ref.offset < unit->first_die || ref.offset >= unit->end)
+		return hi_dw_die_read(ref, ret);
+	return hi_dw_die_read_at(unit, each->abbrevs, ref.offset, ret, &null) && !null &&
+	       (!ret->signature.file || hi_dw_die_read(ref, ret));
+}
+
 /* A typedef stands for a record that has no other name, or is a type of its own. */
 static bool names_record(const struct each *each, const struct hi_dw_die *die,
 			 struct hi_dw_die *record)
@@ -59,7 +80,7 @@ static bool names_record(const struct each *each, const struct hi_dw_die *die,
 	struct hi_dw_ref ref = die->type;
 
 	for (unsigned i = 0; i < CHAIN_MAX && ref.file; i++) {
-		if (!hi_dw_die_read(ref, record))
+		if (!read_referred_die(each, ref, record))
 			return false;
 		if (is_record_tag(record->tag))
 			return (!record->declaration && !hi_type_is_named(record)) ||
@@ -80,10 +101,14 @@ static bool is_wanted_record(const struct each *each, const struct hi_dw_die *re
 	       (each->wants(record->byte_size, each->arg) && !hi_is_system_file(file));
 }
 
+static struct hi_dw_ref ref_of_die(const struct hi_dw_die *die)
+{
+	return (struct hi_dw_ref){die->unit->file, die->offset, die->unit->in_types};
+}
+
 static void take_record_die(struct each *each, const struct hi_dw_die *die,
 			    const struct hi_dw_die *record)
 {
-	struct hi_dw_ref ref = {die->unit->file, die->offset, die->unit->in_types};
 	const char *file = hi_dw_file_name(record->unit, record->decl_file);
 	const struct hi_type *type;
 	char name[HI_DW_NAME_MAX];
@@ -96,7 +121,8 @@ static void take_record_die(struct each *each, const struct hi_dw_die *die,
 	key = hi_dw_hash_name(key, file, strlen(file));
 	if (!insert_new_key(each, &each->seen_keys, key))
 		return;
-	type = hi_type_get(each->types, hi_slot_of_die(each->types, each->module, ref));
+	type = hi_type_get(each->types,
+			   hi_slot_of_die(each->types, each->module, ref_of_die(die)));
 	if ((type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION) &&
 	    type->size >= each->min_size && each->found.count < RECORDS_MAX &&
 	    insert_new_key(each, &each->seen, type->id) &&
@@ -104,20 +130,43 @@ static void take_record_die(struct each *each, const struct hi_dw_die *die,
 		each->no_memory = true;
 }
 
+/* The record that is at this DIE: itself, or what a typedef names. NULL: none. */
+static const struct hi_dw_die *
+record_at(const struct each *each, const struct hi_dw_die *die, struct hi_dw_die *room)
+{
+	if (die->tag == DW_TAG_typedef)
+		return die->name && names_record(each, die, room) ? room : NULL;
+	return !die->declaration && hi_type_is_named(die) &&
+			       die->byte_size >= each->min_size
+		       ? die
+		       : NULL;
+}
+
+/* Names and files are read once somebody asks for its size. */
+static void keep_record_place(struct each *each, const struct hi_dw_die *die,
+			      uint64_t size)
+{
+	const struct hi_record_place place = {
+		.die = ref_of_die(die), .size = size, .module = each->module};
+
+	if (each->records->places.count < PLACES_MAX &&
+	    !hi_vector_push(&each->records->places, place))
+		each->no_memory = true;
+}
+
 static void visit_record_die(struct each *each, struct hi_dw_unit *unit, uint64_t offset)
 {
-	struct hi_dw_die die, record;
+	struct hi_dw_die die, room;
+	const struct hi_dw_die *record;
 	bool null;
 
-	if (!hi_dw_die_read_at(unit, &unit->abbrevs, offset, &die, &null) || null)
+	if (!hi_dw_die_read_at(unit, each->abbrevs, offset, &die, &null) || null)
 		return;
-	if (die.tag == DW_TAG_typedef) {
-		if (die.name && names_record(each, &die, &record))
-			take_record_die(each, &die, &record);
-	} else if (!die.declaration && hi_type_is_named(&die) &&
-		   die.byte_size >= each->min_size) {
-		take_record_die(each, &die, &die);
-	}
+	record = record_at(each, &die, &room);
+	if (record && each->records)
+		keep_record_place(each, &die, record->byte_size);
+	else if (record)
+		take_record_die(each, &die, record);
 }
 
 /* All DIEs of the unit, whatever they are nested in; what is broken ends it. */
@@ -126,7 +175,9 @@ static void walk_unit_records(struct each *each, struct hi_dw_unit *unit)
 	struct hi_dw_cursor cursor;
 	const uint8_t *base;
 
-	if (!hi_dw_unit_prepare(unit, NULL)) {
+	each->unit = unit;
+	each->abbrevs = each->records ? &each->room : &unit->abbrevs;
+	if (!hi_dw_unit_prepare(unit, each->abbrevs)) {
 		atomic_fetch_add(&unit->file->broken, 1);
 		return;
 	}
@@ -139,8 +190,9 @@ static void walk_unit_records(struct each *each, struct hi_dw_unit *unit)
 
 		if (code == 0 && !cursor.bad)
 			continue;
-		abbrev = hi_dw_abbrev_find(&unit->abbrevs, code);
-		if (cursor.bad || !abbrev || !hi_dw_attrs_skip(unit, &cursor, abbrev)) {
+		abbrev = hi_dw_abbrev_find(each->abbrevs, code);
+		if (cursor.bad || !abbrev ||
+		    !hi_dw_attrs_skip(unit, each->abbrevs, &cursor, abbrev)) {
 			atomic_fetch_add(&unit->file->broken, 1);
 			return;
 		}
@@ -237,48 +289,85 @@ static bool is_same_search(const struct hi_types *types, uint64_t min_size,
 
 /* Under the lock. Modules and the names that are kept decide what is found, so each
  * census of a series, and each round of one, finds the same. False: out of memory. */
-static bool keep_records_of_search(struct hi_types *types, uint64_t min_size,
-				   uint64_t max_dwarf)
+static bool keep_record_places(struct hi_types *types, uint64_t min_size,
+			       uint64_t max_dwarf)
 {
-	struct each each = {.types = types, .min_size = min_size};
 	struct hi_type_records *r = &types->records;
+	struct each each = {.types = types, .min_size = min_size, .records = r};
 
 	if (is_same_search(types, min_size, max_dwarf))
 		return true;
-	hi_vector_free(&r->ids);
-	*r = (struct hi_type_records){.min_size = min_size,
-				      .max_dwarf = max_dwarf,
-				      .skipped = walk_all_records(&each, max_dwarf),
-				      .n_items = types->n_items,
-				      .n_kept = types->kept.count,
-				      .is_complete = !each.no_memory};
-	if (!each.no_memory &&
-	    !hi_vector_append(&r->ids, each.found.items, each.found.count))
-		r->is_complete = false;
+	hi_vector_free(&r->places);
+	*r = (struct hi_type_records){.min_size = min_size, .max_dwarf = max_dwarf};
+	r->skipped = walk_all_records(&each, max_dwarf);
+	r->n_items = types->n_items;
+	r->n_kept = types->kept.count;
+	r->is_complete = !each.no_memory;
 	each_free(&each);
 	return r->is_complete;
 }
 
-enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
-				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
-				    uint32_t *skipped_ret, struct hi_error *err)
+/* Reads what is there. All places of one size are read together, so that the first one
+ * of those that are alike is taken, whichever sizes were asked for before. */
+static void read_record_place(struct each *each, struct hi_record_place *place)
 {
-	HI_GUARD(free) hi_type_id *ids = NULL;
-	size_t n = 0;
+	struct hi_dw_die die, room;
+	const struct hi_dw_die *record;
+	size_t before = each->found.count;
+
+	place->is_read = true;
+	each->module = place->module;
+	if (!hi_dw_die_read(place->die, &die))
+		return;
+	record = record_at(each, &die, &room);
+	if (record)
+		take_record_die(each, &die, record);
+	if (each->found.count > before)
+		place->type = each->found.items[before];
+}
+
+/* Under the lock: the records of the sizes that are wanted. False: out of memory. */
+static bool find_records_of_size(struct hi_types *types, hi_record_size_fn *wants,
+				 void *arg, struct record_ids *found)
+{
+	struct each each = {.types = types, .min_size = types->records.min_size};
+	bool is_wanted = true;
+
+	for (size_t i = 0; i < types->records.places.count && !each.no_memory; i++) {
+		struct hi_record_place *place = &types->records.places.items[i];
+
+		if (wants)
+			is_wanted = wants(place->size, arg);
+		if (is_wanted && !place->is_read)
+			read_record_place(&each, place);
+		if (is_wanted && place->type && !hi_vector_push(found, place->type))
+			each.no_memory = true;
+	}
+	/* What was left out for want of memory is looked for once more. */
+	types->records.is_complete = !each.no_memory;
+	each_free(&each);
+	return !each.no_memory;
+}
+
+enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
+				    hi_record_size_fn *wants, uint64_t max_dwarf,
+				    hi_record_fn *fn, void *arg, uint32_t *skipped_ret,
+				    struct hi_error *err)
+{
+	struct record_ids found = {};
+	enum hi_status status;
+	bool ok;
 
 	hi_types_lock(types);
-	if (keep_records_of_search(types, min_size, max_dwarf)) {
-		n = types->records.ids.count;
-		ids = hi_alloc(n * sizeof(*ids));
-	}
-	if (ids && n)
-		memcpy(ids, types->records.ids.items, n * sizeof(*ids));
-	if (ids && skipped_ret)
+	ok = keep_record_places(types, min_size, max_dwarf) &&
+	     find_records_of_size(types, wants, arg, &found);
+	if (ok && skipped_ret)
 		*skipped_ret = types->records.skipped;
 	hi_types_unlock(types);
-	if (!ids)
-		return hi_fail_memory(err, "records");
-	return pass_records(types, ids, n, fn, arg);
+	status = ok ? pass_records(types, found.items, found.count, fn, arg)
+		    : hi_fail_memory(err, "records");
+	hi_vector_free(&found);
+	return status;
 }
 
 enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_fn *wants,

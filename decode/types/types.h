@@ -142,16 +142,19 @@ enum hi_status hi_types_keep_typedef(struct hi_types *types, const char *name,
 enum hi_status hi_types_add_file(struct hi_types *types, const char *path,
 				 struct hi_error *err);
 /*
- * Every complete record of at least min_size bytes, once, in an order that
- * depends on nothing but the debug information; reads all units, of modules
- * with at most max_dwarf bytes of .debug_info (others are counted in
- * *skipped_ret, may be NULL). Records without a name, by tag or typedef, are left
- * out. fn is called without a lock; false of it stops.
+ * Every complete record of at least min_size bytes, once, of the sizes for which the
+ * callback is true (NULL: of any), in an order that depends on nothing but the debug
+ * information; reads all units, of modules with at most max_dwarf bytes of .debug_info
+ * (others are counted in *skipped_ret, may be NULL), and the types of these sizes.
+ * Records without a name, by tag or typedef, are left out. fn is called without a lock;
+ * false of it stops.
  */
 typedef bool hi_record_fn(const struct hi_type *type, void *arg);
+typedef bool hi_record_size_fn(uint64_t size, void *arg);
 enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
-				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
-				    uint32_t *skipped_ret, struct hi_error *err);
+				    hi_record_size_fn *wants, uint64_t max_dwarf,
+				    hi_record_fn *fn, void *arg, uint32_t *skipped_ret,
+				    struct hi_error *err);
 
 /*
  * The same for the records of the program's own modules alone: the executable, and
@@ -159,7 +162,6 @@ enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
  * for which the callback is true, and that no header of the system declares. Reads of
  * each unit only what is needed to find them.
  */
-typedef bool hi_record_size_fn(uint64_t size, void *arg);
 enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_fn *wants,
 					uint64_t max_dwarf, hi_record_fn *fn, void *arg,
 					struct hi_error *err);

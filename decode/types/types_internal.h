@@ -99,12 +99,22 @@ struct hi_types_companion {
 	void (*destroy)(void *data);
 };
 
+/* A record in the debug information. Sizes are read of all, types only of those that
+ * somebody asked for. */
+struct hi_record_place {
+	struct hi_dw_ref die;
+	uint64_t size;
+	uint32_t module;
+	hi_type_id type; /* 0: not read, or like an earlier one */
+	bool is_read;
+};
+
 /* The records that type_each.c found last, for those who ask again. */
 struct hi_type_records {
 	uint64_t min_size, max_dwarf;
 	size_t n_items, n_kept; /* as they were */
 	uint32_t skipped;
-	struct HI_VECTOR(hi_type_id) ids;
+	struct HI_VECTOR(struct hi_record_place) places;
 	bool is_complete;
 };
 

@@ -63,7 +63,7 @@ void hi_types_close(struct hi_types *types)
 	for (size_t i = 0; i < types->kept.count; i++)
 		free(types->kept.items[i]);
 	hi_vector_free(&types->kept);
-	hi_vector_free(&types->records.ids);
+	hi_vector_free(&types->records.places);
 	free(types->by_die);
 	free(types->by_key);
 	free(types->keys);

@@ -52,8 +52,9 @@ static void check_fits(const char *fixture)
 	p = inspected_file(path);
 	book = shipped_for(p, fixture);
 	a.source = hi_rulebook_source(book);
-	HI_ASSERT_OK(hi_types_each_record(p->types, 1, UINT64_MAX, ask, &a, NULL, &err),
-		     &err);
+	HI_ASSERT_OK(
+		hi_types_each_record(p->types, 1, NULL, UINT64_MAX, ask, &a, NULL, &err),
+		&err);
 	n = hi_rulebook_warnings(book, &warnings);
 	for (size_t i = 0; i < n && i < 20; i++)
 		hi_test_note("%s: %s", fixture, warnings[i]);
@@ -196,9 +197,9 @@ HI_TEST_SCENARIO(rulebook, threads_are_told_the_same)
 	a.p = inspected_file(HI_FIXTURE_DIR "/containers_hashes");
 	book = shipped_for(a.p, "x");
 	a.source = hi_rulebook_source(book);
-	HI_ASSERT_OK(
-		hi_types_each_record(a.p->types, 1, UINT64_MAX, collect, &a, NULL, &err),
-		&err);
+	HI_ASSERT_OK(hi_types_each_record(a.p->types, 1, NULL, UINT64_MAX, collect, &a,
+					  NULL, &err),
+		     &err);
 	for (unsigned i = 0; i < 8; i++)
 		HI_ASSERT_EQ(0, pthread_create(&threads[i], NULL, ask_all, &a));
 	for (unsigned i = 0; i < 8; i++)

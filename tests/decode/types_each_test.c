@@ -38,8 +38,8 @@ static struct listing *list(struct inspected *p, uint64_t min_size)
 
 	HI_ASSERT(listing);
 	hi_test_defer(listing_free, listing);
-	HI_ASSERT_OK(hi_types_each_record(p->types, min_size, UINT64_MAX, take, listing,
-					  &skipped, &err),
+	HI_ASSERT_OK(hi_types_each_record(p->types, min_size, NULL, UINT64_MAX, take,
+					  listing, &skipped, &err),
 		     &err);
 	HI_ASSERT_EQ(0, skipped);
 	return listing;
@@ -99,6 +99,47 @@ HI_TEST_SCENARIO(types_each, small_records_are_left_out)
 		HI_ASSERT(large->types.items[i]->size >= 32);
 }
 
+static uint64_t wanted_low, wanted_high;
+
+static bool is_between(uint64_t size, void *arg)
+{
+	(void)arg;
+	return size >= wanted_low && size < wanted_high;
+}
+
+/* Asked for in two parts, or all at once by somebody else: the same records, in the same
+ * order. */
+HI_TEST_SCENARIO(types_each, records_of_some_sizes_are_those_among_all)
+{
+	struct inspected *p = open_fixture("types_c"), *q = open_fixture("types_c");
+	struct listing *all = list(p, 1);
+	static const uint64_t bounds[][2] = {{16, 32}, {1, 64}};
+
+	for (size_t part = 0; part < 2; part++) {
+		struct listing *some = calloc(1, sizeof(*some));
+		size_t n = 0;
+
+		HI_ASSERT(some);
+		hi_test_defer(listing_free, some);
+		wanted_low = bounds[part][0];
+		wanted_high = bounds[part][1];
+		HI_ASSERT_OK(hi_types_each_record(q->types, 1, is_between, UINT64_MAX,
+						  take, some, NULL, &err),
+			     &err);
+		for (size_t i = 0; i < all->types.count; i++) {
+			const struct hi_type *type = all->types.items[i];
+
+			if (type->size < wanted_low || type->size >= wanted_high)
+				continue;
+			HI_ASSERT(n < some->types.count);
+			HI_ASSERT_STREQ(type->name, some->types.items[n]->name);
+			HI_ASSERT_EQ(type->size, some->types.items[n++]->size);
+		}
+		HI_ASSERT(n > 5 && n < all->types.count);
+		HI_ASSERT_EQ(n, some->types.count);
+	}
+}
+
 /* Whatever was read before. */
 HI_TEST_SCENARIO(types_each, the_order_depends_on_the_debug_information_only)
 {
@@ -143,9 +184,9 @@ HI_TEST_SCENARIO(types_each, a_module_with_too_much_debug_information_is_counted
 	struct listing listing = {};
 	uint32_t skipped = 0;
 
-	HI_ASSERT_OK(
-		hi_types_each_record(p->types, 1, 100, take, &listing, &skipped, &err),
-		&err);
+	HI_ASSERT_OK(hi_types_each_record(p->types, 1, NULL, 100, take, &listing,
+					  &skipped, &err),
+		     &err);
 	HI_ASSERT_EQ(0, listing.types.count);
 	HI_ASSERT(skipped >= 1);
 	HI_ASSERT_EQ(0, hi_types_stats(p->types).bytes_dwarf); /* nothing was opened */
@@ -159,9 +200,9 @@ HI_TEST_SCENARIO(types_each, false_stops)
 	HI_ASSERT(listing);
 	hi_test_defer(listing_free, listing);
 	listing->stop_after = 3;
-	HI_ASSERT_OK(
-		hi_types_each_record(p->types, 1, UINT64_MAX, take, listing, NULL, &err),
-		&err);
+	HI_ASSERT_OK(hi_types_each_record(p->types, 1, NULL, UINT64_MAX, take, listing,
+					  NULL, &err),
+		     &err);
 	HI_ASSERT_EQ(3, listing->types.count);
 }
 

@@ -452,8 +452,8 @@ static void compare_with_pahole(const char *path, const char *debug, size_t min_
 
 	HI_ASSERT(layouts);
 	hi_test_defer(layouts_free, layouts);
-	HI_ASSERT_OK(hi_types_each_record(p->types, 1, UINT64_MAX, take_type, &choice,
-					  NULL, &err),
+	HI_ASSERT_OK(hi_types_each_record(p->types, 1, NULL, UINT64_MAX, take_type,
+					  &choice, NULL, &err),
 		     &err);
 	HI_ASSERT_MSG(choice.types.count >= min_records, "only %zu records",
 		      choice.types.count);

@@ -291,8 +291,8 @@ uint64_t world_var(struct world *w, const char *name, const char *type, uint64_t
 	return world_local(w, name, world_named(w, type), word);
 }
 
-static enum hi_status each_record(void *arg, uint64_t min_size, hi_record_fn *fn,
-				  void *fn_arg, struct hi_error *err)
+static enum hi_status each_record(void *arg, uint64_t min_size, hi_record_size_fn *wants,
+				  hi_record_fn *fn, void *fn_arg, struct hi_error *err)
 {
 	struct world *w = arg;
 
@@ -301,7 +301,8 @@ static enum hi_status each_record(void *arg, uint64_t min_size, hi_record_fn *fn
 		const struct hi_type *t = &w->types[id];
 
 		if ((t->kind == HI_KIND_STRUCT || t->kind == HI_KIND_UNION) &&
-		    t->size >= min_size && t->name[0] && !fn(t, fn_arg))
+		    t->size >= min_size && t->name[0] &&
+		    (!wants || wants(t->size, fn_arg)) && !fn(t, fn_arg))
 			break;
 	}
 	return HI_OK;

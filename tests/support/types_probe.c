@@ -92,8 +92,8 @@ void types_probe_all(struct hi_modules *modules, struct hi_types *types)
 	(void)!hi_types_tls_variables(types, module, count_tls, &n_tls, NULL);
 	(void)!hi_modules_symbol(modules, module, "main", &addr, &size, NULL);
 	hi_modules_symbol_at(modules, module->start + 4000, &addr);
-	(void)!hi_types_each_record(types, 1, UINT64_MAX, look_at_record, types, NULL,
-				    NULL);
+	(void)!hi_types_each_record(types, 1, NULL, UINT64_MAX, look_at_record, types,
+				    NULL, NULL);
 	for (id = 0; id < TYPES_LOOKED_AT; id++)
 		look_at(types, hi_type_get(types, id));
 }
