@@ -27,6 +27,8 @@ struct each {
 	 * are too many to be kept with their units, and needed once. */
 	struct hi_dw_unit *unit;
 	struct hi_dw_abbrevs *abbrevs, room;
+	struct hi_dw_unit *place_unit; /* of the place that is read */
+	bool unit_is_kept;	       /* it had abbreviations before */
 	uint32_t module;
 	struct hi_table seen_keys, seen; /* by name, size and declaration; by id */
 	struct record_ids found;
@@ -326,6 +328,18 @@ static void read_record_place(struct each *each, struct hi_record_place *place)
 		place->type = each->found.items[before];
 }
 
+/* The unit of the next place that is read, or NULL. Abbreviations that were read for the
+ * last one alone are given back. */
+static void enter_unit(struct each *each, struct hi_dw_unit *unit)
+{
+	if (each->place_unit == unit)
+		return;
+	if (each->place_unit && !each->unit_is_kept)
+		hi_dw_abbrevs_free(&each->place_unit->abbrevs);
+	each->place_unit = unit;
+	each->unit_is_kept = unit && unit->abbrevs.valid;
+}
+
 /* Under the lock: the records of the sizes that are wanted. False: out of memory. */
 static bool find_records_of_size(struct hi_types *types, hi_record_size_fn *wants,
 				 void *arg, struct record_ids *found)
@@ -338,11 +352,16 @@ static bool find_records_of_size(struct hi_types *types, hi_record_size_fn *want
 
 		if (wants)
 			is_wanted = wants(place->size, arg);
-		if (is_wanted && !place->is_read)
+		if (is_wanted && !place->is_read) {
+			enter_unit(&each,
+				   hi_dw_unit_at(place->die.file, place->die.in_types,
+						 place->die.offset));
 			read_record_place(&each, place);
+		}
 		if (is_wanted && place->type && !hi_vector_push(found, place->type))
 			each.no_memory = true;
 	}
+	enter_unit(&each, NULL);
 	/* What was left out for want of memory is looked for once more. */
 	types->records.is_complete = !each.no_memory;
 	each_free(&each);
