@@ -17,6 +17,7 @@
 #include "census/snapshot/snapshot_lives.h"
 #include "census/snapshot/snapshot_sections.h"
 #include "census/snapshot/snapshot_space.h"
+#include "census/snapshot/snapshot_windows.h"
 #include "fuzz/sign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -172,6 +173,26 @@ static void read_space(struct hi_snapshot *s, const struct hi_graph *g)
 	hi_recorded_destroy(r);
 }
 
+static void read_windows(struct hi_snapshot *s)
+{
+	struct hi_window_row *rows = NULL;
+	struct hi_window_result result;
+	struct hi_error err;
+
+	if (hi_snapshot_windows(s, &rows, &result, &err) != HI_OK)
+		return;
+	for (size_t i = 0; i < result.n_rows; i++) {
+		const struct hi_window_site *figures = &rows[i].figures;
+
+		(void)strlen(rows[i].site.function);
+		if (!(figures->lost.low <= figures->lost.value) ||
+		    !(figures->live_bytes.value <= figures->live_bytes.high))
+			abort();
+	}
+	(void)hi_window_speed(&result.load);
+	free(rows);
+}
+
 /* The tables alone, without the heap. */
 static void read_tables(const char *path)
 {
@@ -244,6 +265,7 @@ static void read_all(const char *path)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)
 					(void)strlen(
 						hi_snapshot_label(s, g, i, k, buffer));
+		read_windows(s);
 		read_sections(s);
 		if (hi_snapshot_reach(s, g, &r, &err) == HI_OK &&
 		    hi_snapshot_dominators(s, g, &d, &err) == HI_OK)

@@ -206,7 +206,7 @@ ANY_LENGTH = {b"strings", b"properties", b"types", b"roots", b"windows", b"large
               b"contexts", b"events", b"lives", b"lives.groups", b"space.names", b"space.steps",
               b"waste.blocks", b"waste.texts", b"waste.used", b"modules", b"conflicts", b"census",
               b"retained.tree", b"suspects", b"owners", b"leaks.groups", b"births.threads", b"marks",
-              b"reach.internal", b"dom.order", b"live.functions", b"fields", b"extents"}
+              b"reach.internal", b"dom.order", b"live.functions", b"windows.sites", b"fields", b"extents"}
 
 
 def make_bomb(s, rng, mebibytes):
@@ -278,7 +278,7 @@ def make_long_texts(snapshot, rng):
 
 TABLES_OF_TEXTS = {b"types": 4, b"roots": 4, b"frames": 3, b"edges.name": 1, b"roots.name": 1,
                    b"modules": 2, b"conflicts": 2, b"lives.groups": 6, b"space.names": 1, b"ledger": 2,
-                   b"fields": 2, b"live.functions": 3, b"properties": 1, b"waste.slabs": 1, b"marks": 1}
+                   b"fields": 2, b"live.functions": 3, b"windows.sites": 3, b"properties": 1, b"waste.slabs": 1, b"marks": 1}
 
 
 def link_cycle(s, rng):

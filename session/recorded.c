@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bits.h"
+#include "session/windows.h"
 
 enum hi_status hi_inspect_recorded_if_any(struct hi_inspection *in,
 					  const struct hi_recorded **ret,
@@ -25,6 +26,13 @@ enum hi_status hi_inspect_recorded(struct hi_inspection *in,
 
 	if (status != HI_OK || *ret)
 		return status;
+	if (in->options->target.file && hi_inspect_is_by_windows(in))
+		return hi_fail(
+			err, HI_NOT_FOUND, 0,
+			"%.120s was recorded by windows, so that it is not known "
+			"of each object who allocated it: heapinspect alloc %.120s "
+			"shows the estimates",
+			in->options->target.file, in->options->target.file);
 	return hi_fail(
 		err, HI_NOT_FOUND, 0,
 		"%.120s has no recording of allocations: make one with heapinspect "

@@ -28,6 +28,7 @@ struct hi_edge_text_reader;
 struct hi_explain_report;
 struct hi_report_header;
 struct hi_heap_use;
+struct hi_inspected_windows;
 struct hi_inspection;
 struct hi_mapped_file;
 struct hi_nearest;
@@ -79,6 +80,11 @@ struct hi_result_ops {
 	enum hi_status (*read_events)(struct hi_inspection *in,
 				      const struct hi_stored_events **ret,
 				      struct hi_error *err);
+	/* For session/windows.h: fills the empty *ret. HI_NOT_FOUND: it was not recorded
+	 * by windows. */
+	enum hi_status (*read_windows)(struct hi_inspection *in,
+				       struct hi_inspected_windows *ret,
+				       struct hi_error *err);
 	/* Frees what read_recorded made; called before close. */
 	void (*close_recorded)(struct hi_inspection *in);
 };

@@ -47,8 +47,8 @@ struct hi_recorded {
 	/* By context; NULL: unknown, of files of earlier versions. */
 	const struct hi_context_ports *ports;
 	struct hi_recorded_time time;
-	/* A recording by windows, which is in no file: then births are of blocks that
-	 * windows saw, or of others at their addresses (Note [Blocks of windows] in
+	/* A recording by windows, of which files have the estimates alone
+	 * (snapshot_windows.h): then births are of blocks that windows saw, or of others at their addresses (Note [Blocks of windows] in
 	 * census/events/window_live.h). NULL: it is none. */
 	const struct hi_windows *windows;
 	const uint64_t *outstanding; /* by context, blocks that no window saw freed */

@@ -165,6 +165,15 @@ struct hi_snapshot_frame {
 	uint64_t offset;
 	uint32_t frame, flags;
 };
+/* An estimate is its value and the ends of its interval. */
+struct hi_snapshot_window_site {
+	uint32_t module, function, file, line;
+	uint64_t offset;
+	uint32_t flags, has_site;
+	uint64_t seen, seen_live, seen_leaked, unseen_frees;
+	double allocations[3], bytes[3], live_bytes[3], leaked[3], leaked_bytes[3];
+	uint32_t open, spare;
+};
 /* Samples in one context, or calls of one kind: of more a file is damaged, so that any
  * sum of them has no more than 64 bits. */
 #define HI_TICKS_MAX (1ull << 40)

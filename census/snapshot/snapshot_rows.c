@@ -82,13 +82,17 @@ static enum hi_status check_section_reals(const struct checked_rows *c,
 					  const struct hi_stored_column *column,
 					  struct hi_error *err)
 {
-	for (uint64_t i = 0; i < c->n; i++) {
+	uint64_t times = column->times ? column->times : 1;
+
+	for (uint64_t i = 0; i < c->n * times; i++) {
 		double number;
 
-		memcpy(&number, c->rows + i * c->section->item + column->offset,
+		memcpy(&number,
+		       c->rows + i / times * c->section->item + column->offset +
+			       i % times * sizeof(number),
 		       sizeof(number));
 		if (!isfinite(number) || number < 0)
-			return refuse_row(c, column, i, "is no amount", err);
+			return refuse_row(c, column, i / times, "is no amount", err);
 	}
 	return HI_OK;
 }

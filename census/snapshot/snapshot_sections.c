@@ -309,6 +309,50 @@ static const struct hi_stored_column live_functions[] = {
 
 /* ---- a recording ---- */
 
+static const struct hi_stored_column window_sites[] = {
+#define WINDOW_COLUMN(member, ...)                                                       \
+	COLUMN(struct hi_snapshot_window_site, member, __VA_ARGS__)
+#define ESTIMATE(member, what) ARRAY(struct hi_snapshot_window_site, member, what, REAL)
+	WINDOW_COLUMN(module, "path of the file", TEXT),
+	WINDOW_COLUMN(function, "demangled", TEXT),
+	WINDOW_COLUMN(file, "of the source; \"\" unknown", TEXT),
+	WINDOW_COLUMN(line, "0 unknown"),
+	WINDOW_COLUMN(offset, "from where the module begins"),
+	WINDOW_COLUMN(flags, "as of `frames`"),
+	WINDOW_COLUMN(has_site, "0: allocations without a stack", .most = 1),
+	WINDOW_COLUMN(seen, "allocations that windows saw"),
+	WINDOW_COLUMN(seen_live, "live blocks of these"),
+	WINDOW_COLUMN(seen_leaked, "leaked ones"),
+	WINDOW_COLUMN(unseen_frees, "blocks that were freed between windows"),
+	ESTIMATE(allocations, "a second; this and the next: value, low and high end of "
+			      "the interval of 95 %"),
+	ESTIMATE(bytes, "a second"),
+	ESTIMATE(live_bytes, ""),
+	ESTIMATE(leaked, "blocks"),
+	ESTIMATE(leaked_bytes, ""),
+	WINDOW_COLUMN(open,
+		      "bits: 1 allocations, 2 bytes, 4 live bytes, 8 leaked, 16 leaked "
+		      "bytes have no known high end",
+		      .most = 31),
+#undef WINDOW_COLUMN
+#undef ESTIMATE
+};
+
+static bool estimate_is_ordered(const double e[3])
+{
+	return e[1] <= e[0] && e[0] <= e[2];
+}
+
+static bool window_site_holds(const void *at, const void *before, const uint64_t *bounds)
+{
+	const struct hi_snapshot_window_site *row = at;
+
+	(void)before, (void)bounds;
+	return estimate_is_ordered(row->allocations) && estimate_is_ordered(row->bytes) &&
+	       estimate_is_ordered(row->live_bytes) && estimate_is_ordered(row->leaked) &&
+	       estimate_is_ordered(row->leaked_bytes);
+}
+
 static const struct hi_stored_column frames[] = {
 	COLUMN(struct hi_snapshot_frame, module, "path of the file", TEXT),
 	COLUMN(struct hi_snapshot_frame, function, "demangled", TEXT),
@@ -988,6 +1032,12 @@ static const struct hi_section sections[] = {
 		 "function "
 		 "the qualified name, and offset 0"),
 	 ROWS_OF(struct hi_snapshot_frame, frames), .holds = frame_row_holds},
+	{SECTION("windows.sites", RECORDING, KEY,
+		 "a recording by windows (optional): estimates by the function that "
+		 "allocates. A file that has it has none of the other sections of a "
+		 "recording"),
+	 ROWS_OF(struct hi_snapshot_window_site, window_sites),
+	 .holds = window_site_holds},
 	{SECTION("contexts", RECORDING, NEEDED,
 		 "the tree of stacks. Item 0 is the root and has frame 0xffffffff; a "
 		 "child "

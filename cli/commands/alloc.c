@@ -16,15 +16,19 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/snapshot/snapshot_series.h"
+#include "census/snapshot/snapshot_windows.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
 #include "cli/commands/source_editor.h"
 #include "cli/decoder/decoder.h"
 #include "cli/record/record_series.h"
+#include "cli/record/record_windows.h"
 #include "report/parts/legend.h"
 #include "report/reports/alloc/alloc_bars.h"
 #include "report/reports/alloc/alloc_report.h"
 #include "report/reports/alloc/mlworks.h"
+#include "session/inspect/inspect.h"
 #include "session/live/call_counts.h"
 #include "session/operands.h"
 #include "session/run.h"
@@ -281,7 +285,7 @@ static bool is_alloc_of_file(const struct hi_options *options)
 	return options->target.file != NULL;
 }
 
-static enum hi_status write_alloc_of_file(const struct hi_options *options,
+static enum hi_status write_space_of_file(const struct hi_options *options,
 					  struct hi_output *output, struct hi_error *err)
 {
 	HI_GUARD(hi_space_profile_destroy) struct hi_space_profile *profile = NULL;
@@ -300,6 +304,80 @@ static enum hi_status write_alloc_of_file(const struct hi_options *options,
 			output, err);
 	hi_space_file_free(&file);
 	return status;
+}
+
+struct windows_of_file {
+	struct hi_inspection *in;
+	struct hi_report_header header;
+};
+
+static enum hi_status fill_windows_report(void *report, struct hi_page *page,
+					  struct hi_json *json, struct hi_error *err)
+{
+	struct windows_of_file *f = report;
+
+	return hi_record_windows_run(f->in, &f->header, page, json, err);
+}
+
+static enum hi_status write_windows_of_file(const struct hi_options *options,
+					    struct hi_output *output,
+					    struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	struct windows_of_file of_file = {};
+	enum hi_status status = hi_inspect_open(options, NULL, 0, &in, err);
+
+	of_file.in = in;
+	if (status == HI_OK)
+		status = hi_inspect_make_header(in, &of_file.header, err);
+	return status == HI_OK ? hi_write_filled(options, output, fill_windows_report,
+						 &of_file, err)
+			       : status;
+}
+
+static enum hi_status look_for_windows(const char *file, bool *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	enum hi_status status = HI_OK;
+
+	*ret = false;
+	if (hi_snapshots_is_one(file))
+		return HI_OK;
+	status = hi_snapshot_open(file, &s, err);
+	*ret = status == HI_OK && hi_snapshot_has_windows(s);
+	return status;
+}
+
+/* Estimates of functions are all that such a file has. */
+static enum hi_status check_windows_options(const struct hi_options *o,
+					    struct hi_error *err)
+{
+	bool is_page = !o->output.format || strcmp(o->output.format, "text") == 0;
+
+	return is_page && !o->alloc.bars && !o->alloc.select && !o->alloc.n_manners &&
+			       !o->alloc.callers && !o->alloc.has_order &&
+			       !o->alloc.n_centres && !o->alloc.by_mark &&
+			       !o->alloc.from_mark && !o->alloc.to_mark && !o->alloc.edit
+		       ? HI_OK
+		       : hi_fail(err, HI_USAGE, 0,
+				 "%.200s was recorded by windows (record --sample "
+				 "windows): alloc shows its estimates, as text or "
+				 "--json, "
+				 "and takes no other options for it",
+				 o->target.file);
+}
+
+static enum hi_status write_alloc_of_file(const struct hi_options *options,
+					  struct hi_output *output, struct hi_error *err)
+{
+	bool has_windows = false;
+	enum hi_status status = look_for_windows(options->target.file, &has_windows, err);
+
+	if (status != HI_OK || !has_windows)
+		return status == HI_OK ? write_space_of_file(options, output, err)
+				       : status;
+	status = check_windows_options(options, err);
+	return status == HI_OK ? write_windows_of_file(options, output, err) : status;
 }
 
 #define ABOUT                                                                            \

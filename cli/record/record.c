@@ -32,6 +32,7 @@
 #include "cli/record/record_progress.h"
 #include "cli/record/record_windows.h"
 #include "report/display.h"
+#include "session/recorded.h"
 #include "session/series/rows.h"
 
 enum { POLL_MS = 100 };
@@ -173,7 +174,7 @@ static enum hi_status run_record_command(struct hi_inspection *in,
 	if (hi_inspect_recorded_if_any(in, &recorded, err) != HI_OK)
 		return err->status;
 	if (recorded && recorded->windows)
-		return hi_record_windows_run(in, header, recorded, page, json, err);
+		return hi_record_windows_run(in, header, page, json, err);
 	request.children =
 		hi_record_children_list(in->run->children, &request.n_children);
 	return hi_births_run(in, header, &request, page, json, err);
@@ -190,11 +191,12 @@ static int check_record(const struct hi_given *given)
 				       "file (census --by site shows its recording)",
 				       o->target.file);
 	if (o->record.has_windows &&
-	    (has_file || is_series || o->record.scan_ns || o->record.n_calls ||
-	     o->record.mappings || o->record.children || o->record.keep_events))
-		return hi_option_wrong("--sample windows: not with -o, --every, --scan, "
-				       "--calls, --frees, --mappings, --children or "
-				       "--keep-events, which need a whole recording");
+	    (is_series || o->record.scan_ns || o->record.n_calls || o->record.mappings ||
+	     o->record.children || o->record.keep_events))
+		return hi_option_wrong(
+			"--sample windows: not with --every, --scan, --calls, "
+			" --frees, --mappings, --children or "
+			"--keep-events, which need a whole recording");
 	if (o->record.keep_events && !has_file)
 		return hi_option_wrong("--keep-events: -o FILE is missing, which the "
 				       "events go to");

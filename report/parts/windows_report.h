@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The report of `record --sample windows`: how often functions allocate, and what of it
+ * The report of `record --sample windows`, and of `alloc` of its file: how often functions allocate, and what of it
  * is live and leaked, each figure with its interval (census/events/window_live.h).
  */
 #ifndef HI_REPORT_PARTS_WINDOWS_REPORT_H
 #define HI_REPORT_PARTS_WINDOWS_REPORT_H
 
-#include "census/events/window_live.h"
-#include "census/snapshot/snapshot_births.h"
+#include "census/events/window_result.h"
 #include "report/parts/report_header.h"
 #include "report/parts/row_selection.h"
 
 struct hi_windows_report {
 	const struct hi_report_header *header;
-	const struct hi_recorded *recorded;
-	const struct hi_birth_groups *groups; /* by site */
-	const struct hi_window_site *sites;   /* of each group */
-	const char *allocator;		      /* that was followed; NULL: not known */
-	uint64_t objects, bytes;	      /* live */
-	uint64_t lost, lost_bytes;	      /* leaked: all that the walk has found */
-	size_t top;			      /* rows of a table */
+	const struct hi_window_result *result;
+	size_t top; /* rows of a table */
 };
 
 /* Adds the report to a page. */

@@ -62,48 +62,40 @@ static const char *number_range_text(const struct hi_bounded *b, struct hi_page 
 
 /* ---- facts ---- */
 
-static uint64_t length_of_windows_recording(const struct hi_windows_report *r)
-{
-	const struct hi_births *b = r->recorded->births;
-
-	return b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
-}
-
 /* Nothing where windows do not slow it down. */
 static void show_speed(const struct hi_windows_report *r, struct hi_page *page)
 {
-	struct hi_bounded speed = hi_window_speed(&r->recorded->window_load);
+	struct hi_bounded speed = hi_window_speed(&r->result->load);
 
 	if (speed.value >= 0.99)
 		return;
-	hi_page_fact(
-		page, "slowed",
-		hi_page_printf(page,
-			       "in windows the program ran at %.0f %% of its speed "
-			       "(%.0f to %.0f), by its CPU time and %llu ns a trap; "
-			       "figures are of its full speed",
-			       100 * speed.value, 100 * speed.low, 100 * speed.high,
-			       (unsigned long long)r->recorded->window_load.trap_ns));
+	hi_page_fact(page, "slowed",
+		     hi_page_printf(page,
+				    "in windows the program ran at %.0f %% of its speed "
+				    "(%.0f to %.0f), by its CPU time and %llu ns a trap; "
+				    "figures are of its full speed",
+				    100 * speed.value, 100 * speed.low, 100 * speed.high,
+				    (unsigned long long)r->result->load.trap_ns));
 }
 
 static void show_windows_fact(const struct hi_windows_report *r, struct hi_page *page)
 {
-	struct hi_window_totals t = hi_windows_totals(r->recorded->windows);
-	uint64_t length = length_of_windows_recording(r);
+	struct hi_window_totals t = r->result->totals;
+	uint64_t length = r->result->duration_ns;
 	char time[24], covered[24], n[32], allocs[32], share[16], traps[32];
 
-	hi_page_fact(page, "recorded",
-		     hi_page_printf(
-			     page,
-			     "%s, of which %s window%s of at most 20 ms a second were "
-			     "seen, %s (%s): %s allocations%s%s, %s traps",
-			     hi_text_duration(time, length), hi_count(n, t.n),
-			     t.n == 1 ? "" : "s", hi_text_duration(covered, t.covered_ns),
-			     hi_percent(share, t.covered_ns, length ? length : 1),
-			     hi_count(allocs, t.allocs), r->allocator ? " from " : "",
-			     r->allocator ? hi_page_safe(page, r->allocator) : "",
-			     hi_count(traps, r->recorded->window_load.hits +
-						     r->recorded->late_hits)));
+	hi_page_fact(
+		page, "recorded",
+		hi_page_printf(
+			page,
+			"%s, of which %s window%s of at most 20 ms a second were "
+			"seen, %s (%s): %s allocations%s%s, %s traps",
+			hi_text_duration(time, length), hi_count(n, t.n),
+			t.n == 1 ? "" : "s", hi_text_duration(covered, t.covered_ns),
+			hi_percent(share, t.covered_ns, length ? length : 1),
+			hi_count(allocs, t.allocs), *r->result->allocator ? " from " : "",
+			hi_page_safe(page, r->result->allocator),
+			hi_count(traps, r->result->load.hits + r->result->late_hits)));
 	show_speed(r, page);
 	hi_page_fact(
 		page, "estimated",
@@ -144,7 +136,7 @@ typedef double figure_of_site(const struct hi_window_site *site);
 
 struct ordered_site {
 	double figure;
-	uint32_t group;
+	uint32_t row;
 };
 
 static int compare_ordered_sites(const void *a, const void *b)
@@ -153,7 +145,7 @@ static int compare_ordered_sites(const void *a, const void *b)
 
 	if (x->figure < y->figure || x->figure > y->figure)
 		return x->figure < y->figure ? 1 : -1;
-	return (x->group > y->group) - (x->group < y->group);
+	return (x->row > y->row) - (x->row < y->row);
 }
 
 /* Of those that have the figure, the largest first; *n_ret of them. */
@@ -161,17 +153,15 @@ static const struct ordered_site *order_sites(const struct hi_windows_report *r,
 					      figure_of_site *figure,
 					      struct hi_arena *arena, size_t *n_ret)
 {
-	uint32_t n_groups = r->groups->n_groups;
-	struct ordered_site *sites =
-		hi_arena_alloc(arena, (n_groups + 1u) * sizeof(*sites));
-	size_t n = 0;
+	size_t n_rows = r->result->n_rows, n = 0;
+	struct ordered_site *sites = hi_arena_alloc(arena, (n_rows + 1) * sizeof(*sites));
 
 	*n_ret = 0;
-	for (uint32_t i = HI_GROUP_NO_STACK; sites && i < n_groups; i++) {
-		double value = figure(&r->sites[i]);
+	for (size_t i = 0; sites && i < n_rows; i++) {
+		double value = figure(&r->result->rows[i].figures);
 
 		if (value > 0)
-			sites[n++] = (struct ordered_site){value, i};
+			sites[n++] = (struct ordered_site){value, (uint32_t)i};
 	}
 	if (n)
 		qsort(sites, n, sizeof(*sites), compare_ordered_sites);
@@ -179,28 +169,25 @@ static const struct ordered_site *order_sites(const struct hi_windows_report *r,
 	return sites;
 }
 
+/* NULL: no stack. */
 static const struct hi_frame_row *row_of_window_site(const struct hi_windows_report *r,
-						     uint32_t group)
+						     uint32_t row)
 {
-	uint32_t key = r->groups->groups[group].key;
-
-	return group >= HI_GROUPS_FIXED && key < r->recorded->frames.n_rows
-		       ? &r->recorded->frames.rows[key]
-		       : NULL;
+	return r->result->rows[row].has_site ? &r->result->rows[row].site : NULL;
 }
 
-static void add_site_name(const struct hi_windows_report *r, uint32_t group,
+static void add_site_name(const struct hi_windows_report *r, uint32_t at,
 			  struct hi_report_table *t)
 {
-	const struct hi_frame_row *row = row_of_window_site(r, group);
+	const struct hi_frame_row *row = row_of_window_site(r, at);
 
 	hi_cell_text(t, row ? hi_frame_function(row, t->page) : "(no stack)", 0);
 }
 
-static void add_site_place(const struct hi_windows_report *r, uint32_t group,
+static void add_site_place(const struct hi_windows_report *r, uint32_t at,
 			   struct hi_report_table *t)
 {
-	const struct hi_frame_row *row = row_of_window_site(r, group);
+	const struct hi_frame_row *row = row_of_window_site(r, at);
 
 	hi_cell_text(t, row ? hi_frame_place(row, t->page) : "", 0);
 }
@@ -219,13 +206,14 @@ static void show_rates(const struct hi_windows_report *r, struct hi_page *page)
 	hi_page_heading(page, "How often functions allocate", NULL);
 	t = hi_page_table(page, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < n && i < r->top; i++) {
-		const struct hi_window_site *site = &r->sites[sites[i].group];
+		const struct hi_window_site *site =
+			&r->result->rows[sites[i].row].figures;
 
-		add_site_name(r, sites[i].group, t);
+		add_site_name(r, sites[i].row, t);
 		hi_cell_text(t, estimate_number_text(site->rate.allocs.value, page), 0);
 		hi_cell_text(t, number_range_text(&site->rate.allocs, page), 0);
 		hi_cell_text(t, bytes_text(site->rate.bytes.value, page), 0);
-		add_site_place(r, sites[i].group, t);
+		add_site_place(r, sites[i].row, t);
 	}
 	if (n == 0)
 		hi_page_note(page, "no window saw an allocation");
@@ -263,9 +251,9 @@ static void show_live_by_windows(const struct hi_windows_report *r, struct hi_pa
 			"by the function that allocated them");
 	t = hi_page_table(page, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < n && i < r->top; i++) {
-		add_site_name(r, sites[i].group, t);
-		add_bytes_estimate(&r->sites[sites[i].group].live_bytes, t);
-		add_site_place(r, sites[i].group, t);
+		add_site_name(r, sites[i].row, t);
+		add_bytes_estimate(&r->result->rows[sites[i].row].figures.live_bytes, t);
+		add_site_place(r, sites[i].row, t);
 	}
 	if (n == 0)
 		hi_page_note(page, "nothing that a window saw is live");
@@ -288,26 +276,27 @@ static void show_leaks_by_windows(const struct hi_windows_report *r, struct hi_p
 	struct hi_report_table *t;
 	char bytes[24], blocks[32];
 
-	if (!r->lost)
+	if (!r->result->lost)
 		return;
 	hi_page_heading(page, "New leaks",
 			hi_page_printf(page,
 				       "of %s in %s leaked blocks, by the function "
 				       "that allocated them",
-				       hi_bytes(bytes, r->lost_bytes),
-				       hi_count(blocks, r->lost)));
+				       hi_bytes(bytes, r->result->lost_bytes),
+				       hi_count(blocks, r->result->lost)));
 	t = hi_page_table(page, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < n && i < r->top; i++) {
-		const struct hi_window_site *site = &r->sites[sites[i].group];
+		const struct hi_window_site *site =
+			&r->result->rows[sites[i].row].figures;
 
-		add_site_name(r, sites[i].group, t);
+		add_site_name(r, sites[i].row, t);
 		if (is_only_a_range(&site->lost))
 			hi_cell_empty(t);
 		else
 			hi_cell_text(t, estimate_number_text(site->lost.value, page), 0);
 		hi_cell_text(t, number_range_text(&site->lost, page), 0);
 		add_bytes_estimate(&site->lost_bytes, t);
-		add_site_place(r, sites[i].group, t);
+		add_site_place(r, sites[i].row, t);
 	}
 	if (n == 0)
 		hi_page_note(page, "none of them was seen by a window: they are from "
@@ -321,9 +310,9 @@ static size_t count_only_ranges(const struct hi_windows_report *r)
 {
 	size_t n = 0;
 
-	for (uint32_t i = HI_GROUP_NO_STACK; i < r->groups->n_groups; i++)
-		n += is_only_a_range(&r->sites[i].live_bytes) ||
-		     is_only_a_range(&r->sites[i].lost);
+	for (size_t i = 0; i < r->result->n_rows; i++)
+		n += is_only_a_range(&r->result->rows[i].figures.live_bytes) ||
+		     is_only_a_range(&r->result->rows[i].figures.lost);
 	return n;
 }
 
@@ -332,15 +321,16 @@ void hi_windows_display(const struct hi_windows_report *r, struct hi_page *page)
 	char n[32];
 
 	hi_report_header_title(r->header, page);
-	hi_page_text(page, hi_heap_live_text(r->header, r->bytes, r->objects, page));
+	hi_page_text(page, hi_heap_live_text(r->header, r->result->bytes,
+					     r->result->objects, page));
 	show_windows_fact(r, page);
 	hi_report_header_facts(r->header, page, false);
-	if (r->recorded->counts.lost)
+	if (r->result->lost_events)
 		hi_page_warning(page,
 				hi_page_printf(page,
 					       "%s events were lost: figures are too "
 					       "small by as much",
-					       hi_count(n, r->recorded->counts.lost)));
+					       hi_count(n, r->result->lost_events)));
 	show_rates(r, page);
 	show_live_by_windows(r, page);
 	show_leaks_by_windows(r, page);
@@ -364,11 +354,11 @@ static void put_bounded_json(const struct hi_bounded *b, const char *key,
 	hi_json_end(json);
 }
 
-static void put_window_site_json(const struct hi_windows_report *r, uint32_t group,
+static void put_window_site_json(const struct hi_windows_report *r, uint32_t at,
 				 struct hi_json *json)
 {
-	const struct hi_window_site *site = &r->sites[group];
-	const struct hi_frame_row *row = row_of_window_site(r, group);
+	const struct hi_window_site *site = &r->result->rows[at].figures;
+	const struct hi_frame_row *row = row_of_window_site(r, at);
 
 	hi_json_object(json, NULL);
 	if (row)
@@ -389,21 +379,21 @@ static void put_window_site_json(const struct hi_windows_report *r, uint32_t gro
 
 static void put_windows_json(const struct hi_windows_report *r, struct hi_json *json)
 {
-	struct hi_window_totals t = hi_windows_totals(r->recorded->windows);
-	const struct hi_window_load *load = &r->recorded->window_load;
+	struct hi_window_totals t = r->result->totals;
+	const struct hi_window_load *load = &r->result->load;
 	const struct hi_bounded speed = hi_window_speed(load);
 
 	hi_json_object(json, "recording");
-	hi_json_number(json, "duration_ns", length_of_windows_recording(r));
+	hi_json_number(json, "duration_ns", r->result->duration_ns);
 	hi_json_number(json, "windows", t.n);
 	hi_json_number(json, "covered_ns", t.covered_ns);
 	hi_json_number(json, "shortest_ns", t.shortest_ns);
 	hi_json_number(json, "longest_ns", t.longest_ns);
-	hi_json_number(json, "events", r->recorded->counts.events);
-	hi_json_number(json, "lost", r->recorded->counts.lost);
+	hi_json_number(json, "events", r->result->events);
+	hi_json_number(json, "lost", r->result->lost_events);
 	hi_json_number(json, "allocations", t.allocs);
-	hi_json_number(json, "hits", r->recorded->window_load.hits);
-	hi_json_number(json, "late_hits", r->recorded->late_hits);
+	hi_json_number(json, "hits", r->result->load.hits);
+	hi_json_number(json, "late_hits", r->result->late_hits);
 	hi_json_number(json, "trap_ns", load->trap_ns);
 	hi_json_number(json, "program_ns", load->program_ns);
 	hi_json_number(json, "cpu_ns", load->cpu_ns);
@@ -425,16 +415,16 @@ void hi_windows_json(const struct hi_windows_report *r, struct hi_json *json)
 	hi_report_header_json(r->header, "heapinspect/windows/v1", json);
 	put_windows_json(r, json);
 	hi_json_object(json, "live");
-	hi_json_number(json, "objects", r->objects);
-	hi_json_number(json, "bytes", r->bytes);
+	hi_json_number(json, "objects", r->result->objects);
+	hi_json_number(json, "bytes", r->result->bytes);
 	hi_json_end(json);
 	hi_json_object(json, "leaked");
-	hi_json_number(json, "blocks", r->lost);
-	hi_json_number(json, "bytes", r->lost_bytes);
+	hi_json_number(json, "blocks", r->result->lost);
+	hi_json_number(json, "bytes", r->result->lost_bytes);
 	hi_json_end(json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < n; i++)
-		put_window_site_json(r, sites[i].group, json);
+		put_window_site_json(r, sites[i].row, json);
 	hi_json_end(json);
 	hi_json_end(json);
 	json->failed |= !sites;

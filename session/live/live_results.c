@@ -13,6 +13,7 @@
 #include "session/live/header.h"
 #include "session/live/live_modules.h"
 #include "session/live/live_recorded.h"
+#include "session/live/live_windows.h"
 
 static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_error *err)
 {
@@ -118,5 +119,6 @@ const struct hi_result_ops hi_live_results = {
 	.list_conflicts = list_image_conflicts,
 	.read_recorded = hi_live_read_recorded,
 	.read_events = hi_live_read_events,
+	.read_windows = hi_live_read_windows,
 	.close_recorded = hi_live_close_recorded,
 };

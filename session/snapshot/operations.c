@@ -186,6 +186,7 @@ static const struct hi_result_ops snapshot_results = {
 	.list_conflicts = list_snapshot_conflicts,
 	.read_recorded = hi_snapshot_source_read_recorded,
 	.read_events = hi_snapshot_source_read_events,
+	.read_windows = hi_snapshot_source_read_windows,
 	.close_recorded = hi_snapshot_source_close_recorded,
 };
 

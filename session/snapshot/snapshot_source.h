@@ -13,6 +13,7 @@
 #include "session/edge_text.h"
 #include "session/inspection.h"
 #include "session/mapped_files.h"
+#include "session/windows.h"
 
 /* The sections of contents, as many objects are asked for one after the other. */
 struct hi_stored_contents {
@@ -201,6 +202,9 @@ enum hi_status hi_snapshot_source_read_recorded(struct hi_inspection *in,
 enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
 					      const struct hi_stored_events **ret,
 					      struct hi_error *err);
+enum hi_status hi_snapshot_source_read_windows(struct hi_inspection *in,
+					       struct hi_inspected_windows *ret,
+					       struct hi_error *err);
 void hi_snapshot_source_close_recorded(struct hi_inspection *in);
 /* in->results.suspects. HI_NOT_FOUND: they were not stored; HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_suspects(struct hi_inspection *in,

@@ -12,6 +12,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/recording_run.h"
+#include "tests/support/workshop.h"
 
 enum { SHORT, KEPT, LIST, PAIR, GROWN, COUNTED };
 static const char *const names[COUNTED] = {"make_short", "make_kept", "make_lost_list",
@@ -52,12 +53,12 @@ static double high_of(const json_t *row, const char *figure)
 
 /* While the program runs on, it does so much in each site that the one before the recording
  * and the one after it have the truth between them. */
-static void check_sites(const json_t *doc, const unsigned long long *before,
+static void check_sites(const json_t *doc, int n, const unsigned long long *before,
 			const unsigned long long *after)
 {
 	double seconds = doc_real(doc, "recording.duration_ns") * 1e-9;
 
-	for (int i = 0; i < COUNTED; i++) {
+	for (int i = 0; i < n; i++) {
 		const json_t *row = row_of_function(doc, names[i]);
 		double rate = doc_real(row, "allocations_per_s.value");
 		double most = (double)(after[i] - before[i]);
@@ -118,18 +119,65 @@ HI_TEST_ROOT_ALONE(record_windows, sites_have_what_the_program_counts)
 	HI_ASSERT(doc_number(doc, "recording.windows") >= 1);
 	HI_ASSERT(doc_real(doc, "recording.covered_ns") <=
 		  0.02e9 * doc_real(doc, "recording.windows"));
-	check_sites(doc, before, after);
+	check_sites(doc, COUNTED, before, after);
 	check_seen(doc);
 	check_blocks(doc, after);
 }
 
 HI_TEST_SCENARIO(record_windows, are_of_a_whole_recording_no_part)
 {
-	struct hi_command *c = hi_heapinspect("record", "--pid", "1", "--sample",
-					      "windows", "-o", "none.hirec", NULL);
+	struct hi_command *c =
+		hi_heapinspect("record", "--pid", "1", "--sample", "windows", "--every",
+			       "1s", "-o", "none.hirec", NULL);
 
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT(strstr(c->err, "--sample windows: not with -o"));
+	HI_ASSERT(strstr(c->err, "--sample windows: not with --every"));
+}
+
+/* Of one object it is not known, and options are for other files. */
+static void check_refusals(const char *file)
+{
+	struct hi_command *c = hi_heapinspect("census", "--by", "site", file, NULL);
+
+	HI_ASSERT(c->exit_code == 1 || c->exit_code == 2);
+	HI_ASSERT_MSG(strstr(c->err, "recorded by windows"), "%s", c->err);
+	c = hi_heapinspect("alloc", file, "--callers", NULL);
+	HI_ASSERT(c->exit_code == 1 || c->exit_code == 2);
+	HI_ASSERT_MSG(strstr(c->err, "recorded by windows"), "%s", c->err);
+	c = hi_heapinspect("leaks", file, NULL);
+	HI_ASSERT(strstr(c->out, "leaked"));
+}
+
+/* The file has all figures of the report, and they hold beside the program's counts. */
+HI_TEST_ROOT_ALONE(record_windows, a_file_keeps_the_estimates)
+{
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
+	unsigned long long before[COUNTED], after[COUNTED];
+	char file[256];
+	struct recording_run run;
+	struct hi_command *c;
+	json_t *live, *kept;
+
+	snprintf(file, sizeof(file), "%s/windows.hirec", workshop_open());
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	ask_for_counts(fx, before);
+	run = recording_start(fx->pid, "--sample=windows", "--for=4s", "--json", "-o",
+			      file, NULL);
+	live = doc_of(recording_end(&run, 0));
+	ask_for_counts(fx, after);
+	kept = doc_of(hi_heapinspect("alloc", file, "--json", NULL));
+	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(kept, "schema"));
+	/* The others are so rare that few windows may miss them. */
+	check_sites(kept, KEPT + 1, before, after);
+	HI_ASSERT(json_equal(doc_at(live, "recording"), doc_at(kept, "recording")));
+	HI_ASSERT(json_equal(doc_at(live, "rows"), doc_at(kept, "rows")));
+	HI_ASSERT(json_equal(doc_at(live, "live"), doc_at(kept, "live")));
+	HI_ASSERT(json_equal(doc_at(live, "leaked"), doc_at(kept, "leaked")));
+	c = hi_heapinspect("alloc", file, "--width=100", NULL);
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT(strstr(c->out, "~allocations/s"));
+	HI_ASSERT(strstr(c->out, "make_kept"));
+	check_refusals(file);
 }
 
 HI_TEST_ROOT_ALONE(record_windows, the_page_names_its_method)
