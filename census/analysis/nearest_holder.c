@@ -101,26 +101,34 @@ enum hi_status hi_nearest_compute(const struct hi_graph *g, const struct hi_reac
 {
 	HI_GUARD(hi_nearest_destroy)
 	struct hi_nearest *nearest = hi_calloc(1, sizeof(*nearest));
-	size_t n = (size_t)g->n_nodes + 1;
-	HI_GUARD(free) hi_node *queue = hi_alloc(n * sizeof(*queue));
-	struct nearest_job job = {.graph = g, .reach = reach, .queue = queue};
+	size_t size = ((size_t)g->n_nodes + 1) * sizeof(hi_node);
+	struct nearest_job job = {
+		.graph = g, .reach = reach, .queue = hi_pages_alloc(size)};
+	bool ok = nearest && job.queue && hi_nearest_prepare(nearest, g);
 
-	if (nearest)
-		nearest->root_of = hi_alloc(n * sizeof(*nearest->root_of));
-	if (!nearest || !nearest->root_of || !queue)
-		return hi_fail_memory(err, "nearest variables");
-	memset(nearest->root_of, 0xff, n * sizeof(*nearest->root_of));
-	job.root_of = nearest->root_of;
-	for (unsigned rank = HI_RANKS; rank-- > HI_RANK_NOBODY;)
-		walk_by_distance(&job, (enum hi_root_rank)rank);
-	*ret = hi_take(nearest);
-	return HI_OK;
+	if (ok) {
+		job.root_of = nearest->root_of;
+		for (unsigned rank = HI_RANKS; rank-- > HI_RANK_NOBODY;)
+			walk_by_distance(&job, (enum hi_root_rank)rank);
+		*ret = hi_take(nearest);
+	}
+	hi_pages_free(job.queue, size);
+	return ok ? HI_OK : hi_fail_memory(err, "nearest variables");
+}
+
+bool hi_nearest_prepare(struct hi_nearest *nearest, const struct hi_graph *g)
+{
+	nearest->size = ((size_t)g->n_nodes + 1) * sizeof(*nearest->root_of);
+	nearest->root_of = hi_pages_alloc(nearest->size);
+	if (nearest->root_of)
+		memset(nearest->root_of, 0xff, nearest->size); /* HI_NEAREST_NONE */
+	return nearest->root_of;
 }
 
 void hi_nearest_destroy(struct hi_nearest *nearest)
 {
 	if (!nearest)
 		return;
-	free(nearest->root_of);
+	hi_pages_free(nearest->root_of, nearest->size);
 	free(nearest);
 }

@@ -26,6 +26,7 @@ struct hi_nearest {
 	/* By node: the index of its nearest root (node - first_root), or
 	 * HI_NEAREST_NONE: no variable reaches it. */
 	uint32_t *root_of;
+	size_t size; /* in bytes: hi_pages_alloc() */
 };
 #define HI_NEAREST_NONE UINT32_MAX
 
@@ -49,6 +50,8 @@ const char *hi_nearest_class_name(enum hi_nearest_class klass);
  */
 enum hi_status hi_nearest_compute(const struct hi_graph *g, const struct hi_reach *reach,
 				  struct hi_nearest **ret, struct hi_error *err);
+/* Makes root_of, of no roots, in a new one. False: out of memory. */
+bool hi_nearest_prepare(struct hi_nearest *nearest, const struct hi_graph *g);
 /* Adds what objects directly below the super-root retain, which no kind of root alone
  * keeps, by the class of their nearest root. */
 void hi_nearest_sum_kinds(const struct hi_nearest *nearest, const struct hi_graph *g,

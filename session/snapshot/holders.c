@@ -225,7 +225,6 @@ enum hi_status hi_snapshot_source_nearest(struct hi_inspection *in,
 					  struct hi_nearest **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_nearest_destroy) struct hi_nearest *nearest = NULL;
-	size_t size = ((size_t)in->graph->n_nodes + 1) * sizeof(*nearest->root_of);
 	struct shared_list nodes = {};
 	const uint32_t *roots = NULL;
 	uint64_t n = 0;
@@ -235,9 +234,8 @@ enum hi_status hi_snapshot_source_nearest(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	nearest = hi_calloc(1, sizeof(*nearest));
-	if (!nearest || !(nearest->root_of = hi_alloc(size)))
+	if (!nearest || !hi_nearest_prepare(nearest, in->graph))
 		return hi_fail_memory(err, "nearest variables");
-	memset(nearest->root_of, 0xff, size);
 	if (!list_shared_objects(in, &nodes))
 		status = hi_fail_memory(err, "nearest variables");
 	else if (nodes.count != n)
