@@ -184,6 +184,7 @@ HI_TEST_SCENARIO(stop_hook, hook_is_followed_by_the_next_one)
 	expect_answer(scene);
 }
 
+/* In the second stop, too: the first may have been delayed by a busy machine. */
 HI_TEST_SCENARIO(stop_hook, that_hangs_is_ended_with_the_pause)
 {
 	struct scene *scene = start_scene();
@@ -194,7 +195,7 @@ HI_TEST_SCENARIO(stop_hook, that_hangs_is_ended_with_the_pause)
 	scene->options.max_pause_ns = 300000000;
 	HI_ASSERT_STATUS(HI_TIMEOUT,
 			 hi_stop_and_copy(scene->target, &scene->options, &image, &err));
-	HI_ASSERT_EQ(1, scene->seen->calls);
+	HI_ASSERT_EQ(2, scene->seen->calls);
 	expect_answer(scene);
 }
 

@@ -84,7 +84,9 @@ HI_TEST(word_pack, damaged_bytes_are_no_danger)
 	for (size_t cut = 0; cut < n; cut += 97)
 		HI_ASSERT(!hi_word_unpack(p->packed, cut, p->again, MOST));
 	for (unsigned round = 0; round < 200; round++) {
-		p->packed[next_random(&state) % n] ^= 1u << next_random(&state) % 8;
+		uint8_t *damaged = &p->packed[next_random(&state) % n];
+
+		*damaged = (uint8_t)(*damaged ^ 1u << next_random(&state) % 8);
 		(void)hi_word_unpack(p->packed, n, p->again, MOST);
 		HI_ASSERT_EQ(0xcd, p->again[MOST]);
 	}
