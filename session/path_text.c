@@ -356,7 +356,7 @@ static struct hi_paths *find_path_by_rank(struct hi_inspection *in, hi_node obje
 	return NULL;
 }
 
-/* Those of *objects that are found are kept, and removed from it. */
+/* Keeps the texts of *objects that are found, and removes these from it. */
 static void keep_object_texts(struct hi_inspection *in, const struct hi_paths *paths,
 			      hi_node *objects, size_t *n)
 {

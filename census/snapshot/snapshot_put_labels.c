@@ -449,7 +449,7 @@ enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
 			       : status;
 }
 
-/* Where the names of a node begin; NULL: it has none. */
+/* Finds the names of a node's edges; NULL: it has none. */
 static const uint32_t *find_values(const struct hi_snapshot_labels *l,
 				   const struct hi_graph *g, hi_node node)
 {

@@ -94,7 +94,7 @@ struct base_tag {
 };
 
 /*
- * What does not depend on a block but on its key and its size is looked up once: passes
+ * Results for a key and a size, which are the same for all blocks with them: passes
  * over all blocks meet the same few again and again. Direct-mapped; all zero: empty.
  */
 struct base_memo {
@@ -215,7 +215,7 @@ static void take_unions_of_blocks(struct hi_bases *b)
 	}
 }
 
-/* Of a block with this key, whatever its size. */
+/* Returns the base of a block with this key, whatever its size. */
 static uint32_t base_of_key(const struct hi_bases *b, uint32_t key)
 {
 	const struct hi_layout *layout = layout_at(b, key & HI_KEY_LAYOUT);

@@ -132,7 +132,7 @@ static void flush_batch(struct hi_propagation_worker *w)
 		take_misses(w, n_words, n);
 }
 
-/* What is there will be followed, unless it was: its bytes come while the word is looked
+/* Fetches what will be followed, unless it was: its bytes come while the word is looked
  * up. A long list has nothing else to wait beside. */
 static inline void fetch_target(const struct hi_propagation_worker *w, uint64_t word)
 {
@@ -516,7 +516,7 @@ static const struct hi_objects *final_objects(const struct hi_typing *typing)
 	return typing->remade ? typing->remade : typing->objects;
 }
 
-/* What objects ended up with. */
+/* Layouts that objects ended up with. */
 struct outcome {
 	struct hi_typing *typing;
 	const struct hi_objects *objects;

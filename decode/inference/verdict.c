@@ -209,7 +209,7 @@ look_at_unaligned(struct word_search *s, const uint8_t *host, uint64_t place)
 }
 
 /*
- * Of the words at the 16 bytes from host on, those that end with the top of the wanted
+ * Finds the words at the 16 bytes from host on that end with the top of the wanted
  * addresses: a bit for each. Reads the 23 bytes that they have.
  */
 static inline unsigned words_with_top(const uint8_t *host, int top)

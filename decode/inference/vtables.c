@@ -23,7 +23,7 @@ struct hi_vtables {
 	struct hi_typing *typing;
 	struct hi_memory_window window;
 	struct cached_layout cache[CACHE_SIZE];
-	/* Where modules lie, sorted: heaps are between those of the program and those of
+	/* Memory of modules, sorted: heaps are between those of the program and those of
 	 * its libraries, and most first words lead there. */
 	struct hi_range spans[MAX_SPANS];
 	size_t n_spans;

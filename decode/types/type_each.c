@@ -362,7 +362,7 @@ static bool find_records_of_size(struct hi_types *types, hi_record_size_fn *want
 			each.no_memory = true;
 	}
 	enter_unit(&each, NULL);
-	/* What was left out for want of memory is looked for once more. */
+	/* Records that memory did not suffice for are looked for once more. */
 	types->records.is_complete = !each.no_memory;
 	each_free(&each);
 	return !each.no_memory;

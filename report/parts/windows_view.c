@@ -148,7 +148,7 @@ static int compare_ordered_sites(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Of those that have the figure, the largest first; *n_ret of them. */
+/* Orders those that have the figure, the largest first; *n_ret of them. */
 static const struct ordered_site *order_sites(const struct hi_windows_report *r,
 					      figure_of_site *figure,
 					      struct hi_arena *arena, size_t *n_ret)

@@ -239,7 +239,7 @@ static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
 		       : hi_fail_memory(err, "sample of objects");
 }
 
-/* What the census before has seen of it, whose number lives there; false: it is new. */
+/* Finds what the census before has seen of it; false: it is new. */
 static bool find_before(const struct hi_lives *lives, uint32_t number,
 			const struct seen *now, struct seen *ret)
 {

@@ -34,8 +34,8 @@ static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_e
 /* ---- steps ---- */
 
 /*
- * Of those that may run beside others (Note [Steps beside each other] in steps.h), these use
- * the image, and the state of its decoders: names of leaks, the ledger, packing, suspects.
+ * Steps that may run beside others (Note [Steps beside each other] in steps.h) and use
+ * the image and the state of its decoders are names of leaks, the ledger, packing, suspects.
  * Each of them needs the one before. The ledger alone writes warnings. All others read the
  * graph and the results that they need.
  */

@@ -510,8 +510,8 @@ static void report_pace(struct hi_series *s)
 					  : "censuses take at most half of one");
 }
 
-/* Where each hit is asked for, there is a census at each; one by size comes when the
- * memory has grown. */
+/* Not if each hit is asked for, as there is a census at each; one by size comes when
+ * the memory has grown. */
 static void end_pace(struct hi_series *s)
 {
 	if (hi_series_at_each_hit(&s->options->series) || has_only_begun(s))

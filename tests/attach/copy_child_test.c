@@ -260,8 +260,9 @@ HI_TEST_SCENARIO(copy_child, count_of_pages_copied_on_write_outlives_the_child)
 	HI_ASSERT(hi_image_copied_on_write(image) < 600 * PAGE);
 }
 
-/* What a process has for itself of its mappings without a file, in bytes, by the kernel's
- * own count. Pages of files count for others, too, that begin to run the same program. */
+/* Counts what a process has for itself of its mappings without a file, in bytes, by the
+ * kernel's own count. Pages of files count for others, too, that begin to run the same
+ * program. */
 static uint64_t private_bytes(pid_t pid)
 {
 	char path[64], line[4200];

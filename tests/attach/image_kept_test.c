@@ -43,7 +43,7 @@ static const unsigned char *find_held(const struct held_list *list, uint64_t add
 	return NULL;
 }
 
-/* What there is to be read of the child. */
+/* Lists the memory of the child that can be read. */
 static void read_child(const struct hi_image *image, struct held_list *ret)
 {
 	struct hi_image_child_parts parts = hi_image_child_take_apart(image->priv->child);
