@@ -253,17 +253,8 @@ static void free_part_lists(struct part *p)
 static bool join_group(const struct hi_grouping *gr, struct hi_group *into,
 		       const struct hi_group *from)
 {
-	const uint64_t *retained = gr->dominators->retained;
-
-	if (!hi_vector_append(&into->at, from->at.items, from->at.count))
+	if (!hi_group_add(gr, into, from))
 		return false;
-	into->tops += from->tops;
-	into->count += from->count;
-	into->bytes += from->bytes;
-	into->own += from->own;
-	if (into->largest == HI_NODE_NONE ||
-	    retained[from->largest] > retained[into->largest])
-		into->largest = from->largest;
 	if (into->held == HI_NODE_NONE) {
 		into->held = from->held;
 		into->holder = from->holder;

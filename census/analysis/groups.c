@@ -148,8 +148,8 @@ void hi_group_list_free(struct hi_group_list *list)
 
 /* ---- those that no edge of the parent leads to ---- */
 
-static bool merge_groups(struct hi_grouping *gr, struct hi_group *into,
-			 struct hi_group *from)
+bool hi_group_add(const struct hi_grouping *gr, struct hi_group *into,
+		  const struct hi_group *from)
 {
 	const uint64_t *retained = gr->dominators->retained;
 
@@ -159,8 +159,17 @@ static bool merge_groups(struct hi_grouping *gr, struct hi_group *into,
 	into->count += from->count;
 	into->bytes += from->bytes;
 	into->own += from->own;
-	if (retained[from->largest] > retained[into->largest])
+	if (into->largest == HI_NODE_NONE ||
+	    retained[from->largest] > retained[into->largest])
 		into->largest = from->largest;
+	return true;
+}
+
+static bool merge_groups(const struct hi_grouping *gr, struct hi_group *into,
+			 struct hi_group *from)
+{
+	if (!hi_group_add(gr, into, from))
+		return false;
 	from->tops = 0;
 	from->at.count = 0;
 	return true;

@@ -74,6 +74,10 @@ enum hi_status hi_group_fields_name(struct hi_grouping *gr, unsigned worker, hi_
 /* Counts the node there as a member. False: out of memory. */
 bool hi_group_count(const struct hi_grouping *gr, struct hi_group *group, hi_node at,
 		    hi_node holder);
+/* Adds the members and sums of a group to another one, whose holder stays as it is. False: out
+ * of memory. */
+bool hi_group_add(const struct hi_grouping *gr, struct hi_group *into,
+		  const struct hi_group *from);
 /* Adds an empty group. False: out of memory. */
 bool hi_group_list_push(struct hi_group_list *list, uint32_t field, uint32_t type,
 			hi_node node);
