@@ -50,8 +50,8 @@
  *
  * A filled area (is_filled) begins with FULL blocks; hi_pager_give_back() empties them.
  *
- * Other FULL blocks are given back in the order in which they came, under the lock, so that no
- * thread fills what is being dropped. A thread that was woken and finds its page gone
+ * Other FULL blocks are given back in the order in which they came, under the lock, so that
+ * no thread fills what is being dropped. A thread that was woken and finds its page gone
  * again faults again; with a MiB or more in memory that is rare.
  *
  * Note [Read-ahead]

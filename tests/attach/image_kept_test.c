@@ -203,7 +203,7 @@ HI_TEST_SCENARIO(image_kept, nothing_is_known_without_an_image_before)
 	free_held(&held);
 }
 
-/* What was kept of another process has nothing in common but the files. */
+/* Pages that were kept of another process have nothing in common but the files. */
 HI_TEST_SCENARIO(image_kept, pages_of_another_process_are_no_harm)
 {
 	struct hi_fixture *a = start_links("5"), *b = start_links("6");

@@ -396,7 +396,7 @@ HI_TEST_SCENARIO(snapshot, after_a_late_fork_a_series_copies_and_then_forks_agai
 	check_target(fx);
 }
 
-/* Where a copy would take longer than the budget has, it is an error. */
+/* A copy would take longer than the budget has. */
 HI_TEST_SCENARIO(snapshot, a_late_fork_of_a_large_target_is_an_error)
 {
 	struct hi_stop_options options = {.max_pause_ns = 100000000,
@@ -484,7 +484,7 @@ HI_TEST_SCENARIO(snapshot, a_copy_that_is_late_twice_is_an_error)
 	check_target(fx);
 }
 
-/* What a copy takes of it anyway is no delay: the target is stopped once. */
+/* The time that any copy takes is no delay: the target is stopped once. */
 HI_TEST_SCENARIO(snapshot, a_copy_that_needs_the_whole_budget_is_not_tried_again)
 {
 	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,

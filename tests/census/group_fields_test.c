@@ -38,7 +38,7 @@ static void write_tail(char tail[TAIL], uint32_t i, uint64_t *random)
 	snprintf(tail, TAIL, "%s%u%s", before[form], i % 40,
 		 random_below(random, 4u) ? after[form] : "");
 	n = strlen(tail);
-	/* Where it is cut depends on the number in front of it. */
+	/* Its end depends on the number before it. */
 	if (random_below(random, 50u) == 0)
 		memset(tail + n, 'x', TAIL - 1 - n);
 }

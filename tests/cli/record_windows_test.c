@@ -134,7 +134,7 @@ HI_TEST_SCENARIO(record_windows, are_of_a_whole_recording_no_part)
 	HI_ASSERT(strstr(c->err, "--sample windows: not with --every"));
 }
 
-/* Of one object it is not known, and options are for other files. */
+/* A file of windows has no births of single objects, and options are for other files. */
 static void check_refusals(const char *file)
 {
 	struct hi_command *c = hi_heapinspect("census", "--by", "site", file, NULL);

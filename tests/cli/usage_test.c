@@ -223,7 +223,7 @@ static double sum_of(const json_t *phases, const char *member)
 	return sum;
 }
 
-/* Of two threads each nanosecond is at most two of processor time. */
+/* Two threads use at most two nanoseconds of processor time in each. */
 HI_TEST_SCENARIO(usage, steps_of_v_are_in_json_with_times_and_memory)
 {
 	const char *pid = start_target();

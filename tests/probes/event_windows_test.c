@@ -22,7 +22,7 @@ struct seen_windows {
 	struct hi_event_sink sink;
 	struct hi_event_window windows[WINDOWS_MOST];
 	size_t n;
-	/* Of the events since the last window; and of all, those outside of theirs. */
+	/* Counts events since the last window; and of all, those outside of theirs. */
 	uint64_t first_ns, last_ns[2], since, events, outside, allocs;
 };
 

@@ -57,7 +57,7 @@ HI_TEST(phases, have_their_time_their_work_and_the_memory_up_to_their_end)
 	hi_inspect_phase(&in, "compute");
 	compute_for(BUSY_NS);
 	hi_inspect_phase(&in, NULL);
-	/* Of no step. */
+	/* This belongs to no step. */
 	compute_for(BUSY_NS);
 	hi_inspect_phase(&in, "touch");
 	touch_much();
@@ -69,7 +69,7 @@ HI_TEST(phases, have_their_time_their_work_and_the_memory_up_to_their_end)
 	HI_ASSERT(p[0].ns >= BUSY_NS && p[0].cpu_ns < BUSY_NS);
 	HI_ASSERT_STREQ("compute", p[1].name);
 	HI_ASSERT(p[1].cpu_ns >= BUSY_NS && p[1].ns >= BUSY_NS);
-	/* What came between has not been counted. */
+	/* Work between two steps has not been counted. */
 	HI_ASSERT(p[1].cpu_ns < 2 * (uint64_t)BUSY_NS);
 	HI_ASSERT_STREQ("touch", p[2].name);
 	HI_ASSERT(p[2].peak_bytes >= BIG && p[2].peak_bytes >= p[1].peak_bytes);
