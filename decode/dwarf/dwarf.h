@@ -150,7 +150,7 @@ struct hi_dw_file {
 	const struct hi_dw_unit *skeleton;
 	uint8_t *joined[HI_DW_SECTIONS]; /* of several sections of one name; NULL: none */
 	uint32_t number; /* in its module: 0 main, then alt and split files */
-	Elf *elf;	 /* owned where own_elf */
+	Elf *elf;	 /* owned where own_elf: of hi_elf_map() */
 	bool own_elf;
 	struct hi_unpacked unpacked;
 	uint64_t unpacked_bytes; /* taken from it */
@@ -264,6 +264,8 @@ enum hi_status hi_dw_file_open(Elf *elf, bool is_dwo, struct hi_arena *arena,
 			       struct hi_dw_file **ret, struct hi_error *err);
 /* Leaves its alt file open. file may be NULL. */
 void hi_dw_file_close(struct hi_dw_file *file);
+/* Gives back the pages of its sections; they are read again when they are touched. */
+void hi_dw_file_give_back(struct hi_dw_file *file);
 /* The unit with the DIE at this offset of its section; NULL: none. */
 struct hi_dw_unit *hi_dw_unit_at(struct hi_dw_file *file, bool in_types, uint64_t offset);
 /* The type unit with this signature; NULL: none. */

@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "decode/modules/elf_mapped.h"
 #include "decode/modules/elf_unpacked.h"
 
 enum { UNITS_MAX = 1 << 24 };
@@ -362,9 +363,16 @@ void hi_dw_file_close(struct hi_dw_file *file)
 	for (unsigned i = 0; i < HI_DW_SECTIONS; i++)
 		free(file->joined[i]);
 	if (file->own_elf)
-		elf_end(file->elf);
+		hi_elf_unmap(file->elf);
 	hi_unpacked_release(&file->unpacked, file->unpacked_bytes);
 	free(file);
+}
+
+void hi_dw_file_give_back(struct hi_dw_file *file)
+{
+	for (unsigned i = 0; i < HI_DW_SECTIONS && file->own_elf; i++)
+		hi_elf_give_back(file->elf, file->sections[i].data,
+				 file->sections[i].size);
 }
 
 HI_DEFINE_GUARD(struct hi_dw_file *, hi_dw_file_close)

@@ -51,8 +51,8 @@ struct scanner {
 	struct hi_memory_window window;
 	uint8_t *scratch;
 	struct hi_walker walker;
-	struct hi_runtime_cursor *cursor;	  /* NULL: no runtime */
-	struct hi_chunk_layouts *refined_layouts; /* of the chunk */
+	struct hi_runtime_cursor *cursor;	/* NULL: no runtime */
+	struct hi_node_layouts refined_layouts; /* of the chunk */
 	size_t pool; /* the first that ends at or behind the object */
 	/* The object at hand: */
 	const uint8_t *host; /* NULL: not in one piece */
@@ -564,7 +564,7 @@ static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 	}
 	layout = hi_layouts_get(s->typing->layouts, key & HI_KEY_LAYOUT);
 	if (layout->base != layout->index &&
-	    !hi_vector_push(s->refined_layouts,
+	    !hi_vector_push(&s->refined_layouts,
 			    ((struct hi_node_layout){id, layout->index})) &&
 	    s->status == HI_OK)
 		s->status = hi_fail_memory(&s->error, "types");
@@ -612,6 +612,9 @@ static enum hi_status give_chunk(struct scanner *s, uint32_t index)
 {
 	s->typing->integer_edges[index] = s->edges.integers;
 	s->edges.integers = (struct hi_edge_indexes){};
+	if (!hi_refined_layouts_pack(&s->refined_layouts,
+				     &s->typing->refined_layouts[index]))
+		return hi_fail_memory(&s->error, "types");
 	return hi_graph_builder_copy_chunk(
 		s->builder, index,
 		&(struct hi_edge_chunk){s->row, s->edges.to, s->edges.grade}, &s->error);
@@ -629,7 +632,7 @@ static void scan_chunk_edges(void *arg, size_t task, unsigned worker)
 		n = HI_CHUNK_NODES;
 	memset(s->row, 0, ((size_t)n + 1) * sizeof(*s->row));
 	s->edges.count = 0;
-	s->refined_layouts = &s->typing->refined_layouts[task];
+	s->refined_layouts.count = 0;
 	s->pool = first_pool(&s->typing->pools, first);
 	scan_chunk_objects(s, first, n);
 	if (s->status == HI_OK && s->edges.count > UINT32_MAX)
@@ -648,6 +651,7 @@ static void scanner_destroy(struct scanner *s)
 	free(s->edges.to);
 	free(s->edges.grade);
 	hi_vector_free(&s->edges.integers);
+	hi_vector_free(&s->refined_layouts);
 	free(s->row);
 	free(s->scratch);
 	hi_cover_end(&s->cover);

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
-
-enum { REFINED_STEP = 8 }; /* items of a cache line */
-
 bool hi_is_loader_module(const char *name)
 {
 	static const char *const names[] = {
@@ -31,42 +27,16 @@ struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
 	return typing->stats;
 }
 
-/* The first item that is not before the object. They lie about evenly in a chunk: the
- * search begins where it would be if they did, and widens from there, as a search through
- * all of them misses the cache in each step. */
-static size_t search_refined(const struct hi_chunk_layouts *v, hi_node id)
-{
-	const struct hi_node_layout *items = v->items;
-	size_t low = 0, high = v->count, step = REFINED_STEP;
-	size_t guess = (v->count * (id & (HI_CHUNK_NODES - 1))) >> HI_CHUNK_SHIFT;
-
-	if (guess < high && items[guess].id < id) {
-		for (low = guess + 1; high - low > step && items[low + step].id < id;
-		     step *= 2)
-			low += step + 1;
-		high = high - low > step ? low + step : high;
-	} else {
-		for (high = guess; high > step && items[high - step - 1].id >= id;
-		     step *= 2)
-			high -= step + 1;
-		low = high > step ? high - step : 0;
-	}
-	return hi_search_from(i, low, high, items[i].id < id);
-}
-
 uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id)
 {
 	uint32_t type = typing->objects->type[id];
-	const struct hi_chunk_layouts *v;
+	uint32_t refined = HI_LAYOUT_NONE;
 
-	if (id >> HI_CHUNK_SHIFT < typing->n_refined_chunks) {
-		size_t low;
-
-		v = &typing->refined_layouts[id >> HI_CHUNK_SHIFT];
-		low = search_refined(v, id);
-		if (low < v->count && v->items[low].id == id)
-			return v->items[low].layout;
-	}
+	if (id >> HI_CHUNK_SHIFT < typing->n_refined_chunks)
+		refined = hi_refined_layouts_get(
+			typing->refined_layouts[id >> HI_CHUNK_SHIFT], id);
+	if (refined != HI_LAYOUT_NONE)
+		return refined;
 	return type < typing->n_types ? typing->layout_of_type[type] : HI_LAYOUT_NONE;
 }
 
@@ -78,7 +48,7 @@ void hi_typing_destroy(struct hi_typing *typing)
 	hi_memory_windows_deinit(&typing->memory_windows);
 	free(typing->layout_of_type);
 	for (size_t i = 0; i < typing->n_refined_chunks; i++)
-		hi_vector_free(&typing->refined_layouts[i]);
+		free(typing->refined_layouts[i]);
 	free(typing->refined_layouts);
 	for (size_t i = 0; typing->integer_edges && i < typing->n_refined_chunks; i++)
 		hi_vector_free(&typing->integer_edges[i]);

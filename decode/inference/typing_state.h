@@ -4,6 +4,7 @@
 #define HI_DECODE_INFERENCE_TYPING_STATE_H
 
 #include "base/vector.h"
+#include "decode/inference/refined_layouts.h"
 #include "decode/inference/subobjects.h"
 #include "decode/inference/type_key.h"
 #include "decode/layouts/layout.h"
@@ -35,6 +36,8 @@ struct hi_typing_source {
 	/* As hi_type_enumerator_of. */
 	bool (*enumerator)(void *arg, hi_type_id type, int64_t value,
 			   const char **scope_ret, const char **name_ret);
+	/* As hi_types_give_back. */
+	void (*give_back)(void *arg);
 	enum hi_status (*stack)(void *arg, const struct hi_image *image, uint32_t thread,
 				struct hi_stack **ret, struct hi_error *err);
 };
@@ -66,13 +69,6 @@ struct hi_pool_slot_seed {
 	uint64_t addr, size;
 	uint32_t layout;
 };
-
-/* Facts about the use of a type beside the type (hi_layout refined_layouts). */
-struct hi_node_layout {
-	hi_node id;
-	uint32_t layout;
-};
-struct hi_chunk_layouts HI_VECTOR(struct hi_node_layout);
 
 /* The first word that leads to a leak though it is no pointer by its type (verdict.h).
  * Its address, or that of the leaked object which it is in. */
@@ -124,7 +120,7 @@ struct hi_typing {
 	struct hi_objects *remade; /* the table with subobjects, or NULL */
 	bool remade_taken;	   /* the graph owns it */
 	struct hi_pools pools;
-	struct hi_chunk_layouts *refined_layouts; /* per chunk, by id; after the scan */
+	struct hi_refined_layouts **refined_layouts; /* per chunk; after the scan */
 	size_t n_refined_chunks;
 	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
 	uint64_t *untyped; /* bit per object: no layout; freed after the scan */

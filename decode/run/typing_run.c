@@ -80,6 +80,11 @@ static bool types_enumerator(void *arg, hi_type_id type, int64_t value,
 	return hi_type_enumerator_of(arg, type, value, scope_ret, name_ret);
 }
 
+static void give_back_types(void *arg)
+{
+	hi_types_give_back(arg);
+}
+
 /* Without debug information every type is unknown. */
 static const struct hi_type *unknown_type(void *arg, hi_type_id id)
 {
@@ -358,6 +363,9 @@ static enum hi_status build_typed_graph(struct hi_typing *typing,
 		status = name_types(typing, *b, err);
 	hi_vector_free(&typing->seeds);
 	hi_vector_free(&typing->slots);
+	/* The scan takes the most memory. */
+	if (typing->source.give_back)
+		typing->source.give_back(typing->source.types.arg);
 	t2 = hi_clock_ns();
 	typing->stats.propagate_ns = t2 - t1;
 	if (status == HI_OK)
@@ -490,6 +498,7 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 		.variable_at = types_variable_at,
 		.each_record = types_each_record,
 		.each_own_record = types_each_own_record,
+		.give_back = give_back_types,
 		.vtable = types_vtable,
 		.enumerator = types_enumerator,
 		.tls_variables = types_tls,

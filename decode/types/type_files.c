@@ -3,6 +3,7 @@
  * The debug files of a module: its DWARF, the dwz file that it shares with
  * others, the split files that its skeletons name.
  */
+#include "decode/modules/elf_mapped.h"
 #include "decode/modules/module.h"
 #include "decode/types/types_internal.h"
 
@@ -33,14 +34,10 @@ static bool add_file(struct hi_type_module *module, struct hi_dw_file *file)
 
 Elf *hi_type_elf_open(int fd)
 {
-	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	Elf *elf = hi_elf_map(fd);
 
-	if (elf && elf_cntl(elf, ELF_C_FDREAD) != 0) {
-		elf_end(elf);
-		elf = NULL;
-	}
 	if (fd >= 0)
-		close(fd); /* mapped or read */
+		close(fd);
 	return elf;
 }
 
@@ -61,7 +58,7 @@ struct hi_dw_file *hi_type_module_open_elf(struct hi_types *types,
 		return NULL;
 	if (module->n_files >= FILES_MAX ||
 	    hi_dw_file_open(elf, is_dwo, &types->arena, &file, NULL) != HI_OK) {
-		elf_end(elf);
+		hi_elf_unmap(elf);
 		return NULL;
 	}
 	file->own_elf = true;
@@ -87,7 +84,7 @@ static Elf *try_alt(const char *path, const void *id, size_t n)
 	Elf *elf = hi_type_elf_open(hi_file_open_regular(path));
 
 	if (elf && !has_build_id(elf, id, n)) {
-		elf_end(elf);
+		hi_elf_unmap(elf);
 		elf = NULL;
 	}
 	return elf;
@@ -217,7 +214,7 @@ static void open_debug_files(struct hi_types *types, struct hi_type_module *modu
 		return;
 	if (hi_dw_file_open(elf, false, &types->arena, &file, NULL) != HI_OK) {
 		if (own)
-			elf_end(elf);
+			hi_elf_unmap(elf);
 		return;
 	}
 	file->own_elf = own;
@@ -337,6 +334,15 @@ static struct hi_module *unmapped_module(struct hi_types *types, const char *pat
 	return module;
 }
 
+void hi_types_give_back(struct hi_types *types)
+{
+	hi_types_lock(types);
+	for (size_t i = 0; i < types->n_items; i++)
+		for (size_t k = 0; k < types->items[i].n_files; k++)
+			hi_dw_file_give_back(types->items[i].files[k]);
+	hi_types_unlock(types);
+}
+
 /* Offsets into other sections are right only after linking. */
 static bool is_unlinked(Elf *elf)
 {
@@ -356,7 +362,7 @@ static enum hi_status open_side_file(struct hi_types *types, struct hi_type_modu
 	if (fd < 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: cannot be opened", path);
 	if (elf && is_unlinked(elf)) {
-		elf_end(elf);
+		hi_elf_unmap(elf);
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "%.150s: link it first (cc -shared)", path);
 	}

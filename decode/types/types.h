@@ -100,6 +100,9 @@ enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
 			     struct hi_error *err);
 /* Frees all types and names; types may be NULL. */
 void hi_types_close(struct hi_types *types);
+/* Gives back the pages of debug files that were read, after a search through all of them.
+ * They are read again when they are touched. */
+void hi_types_give_back(struct hi_types *types);
 /* As they were given to hi_types_open(). */
 struct hi_modules *hi_types_modules(struct hi_types *types);
 /* Forgets what was read of the previous image; after hi_modules_renew(). */
