@@ -72,10 +72,11 @@ static uint64_t round_to_pages(struct held_ranges *ranges)
 
 static enum hi_status pack_frozen_block(const struct hi_frozen *frozen,
 					struct hi_frozen_block *block, uint64_t least,
-					bool *packed_ret, struct hi_error *err)
+					uint64_t most, struct hi_error *err)
 {
 	struct held_ranges ranges = {};
-	struct hi_packed_request request = {.area = block->pages, .size = block->size};
+	struct hi_packed_request request = {
+		.area = block->pages, .size = block->size, .most = most};
 	enum hi_status status = HI_OK;
 	uint64_t held;
 
@@ -87,12 +88,11 @@ static enum hi_status pack_frozen_block(const struct hi_frozen *frozen,
 	request.budget = held / BUDGET_SHARE;
 	if (status == HI_OK && held && held >= least)
 		status = hi_packed_create(&request, &block->packed, err);
-	*packed_ret |= block->packed != NULL;
 	hi_vector_free(&ranges);
 	return status;
 }
 
-enum hi_status hi_frozen_pack(struct hi_frozen *frozen, uint64_t least,
+enum hi_status hi_frozen_pack(struct hi_frozen *frozen, uint64_t least, uint64_t most,
 			      struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -101,8 +101,11 @@ enum hi_status hi_frozen_pack(struct hi_frozen *frozen, uint64_t least,
 	for (size_t i = 0; i < frozen->owned.count && status == HI_OK; i++) {
 		struct hi_frozen_block *block = &frozen->owned.items[i];
 
-		if (block->pages && block->fd < 0 && !block->packed)
-			status = pack_frozen_block(frozen, block, least, &packed, err);
+		if (block->packed)
+			hi_packed_continue(block->packed);
+		else if (block->pages && block->fd < 0)
+			status = pack_frozen_block(frozen, block, least, most, err);
+		packed |= block->packed != NULL;
 	}
 	if (status == HI_OK && !packed)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "the image is not packed");

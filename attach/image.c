@@ -343,11 +343,12 @@ static bool is_read_in_place(const struct hi_image *image)
 	       hi_image_child_take_apart(image->priv->child).in_place;
 }
 
-enum hi_status hi_image_pack(struct hi_image *image, uint64_t least, struct hi_error *err)
+enum hi_status hi_image_pack(struct hi_image *image, uint64_t least, uint64_t most,
+			     struct hi_error *err)
 {
 	if (!hi_image_is_live(image) || !image->priv->frozen || is_read_in_place(image))
 		return hi_fail(err, HI_UNSUPPORTED, 0, "the image is not packed");
-	return hi_frozen_pack((struct hi_frozen *)image->memory, least, err);
+	return hi_frozen_pack((struct hi_frozen *)image->memory, least, most, err);
 }
 
 struct hi_packed_stats hi_image_packed(const struct hi_image *image)

@@ -43,6 +43,8 @@ struct hi_packed {
 	struct HI_VECTOR(unsigned char *) chunks;
 	size_t used; /* of the last one */
 	struct hi_pager_range *ranges;
+	size_t n_ranges;
+	size_t next_range, next_block; /* to pack; 0: from the beginning of the range */
 	struct hi_pager *pager;
 	struct hi_packed_stats stats;
 };
@@ -128,30 +130,40 @@ static bool is_packing_worth_it(const struct hi_packed *p)
 	       p->stats.stored < p->stats.packed / WORTH_DENOMINATOR * WORTH_NUMERATOR;
 }
 
-/* The blocks of one range. A block that the range before ended in is packed already, but
- * not given back before all that is in it was. */
-static bool pack_range(struct hi_packed *p, const struct hi_pager_range *range)
+/* The blocks of one range from next_block on, until `most` bytes are packed. A block that the
+ * range before ended in is packed already, but not given back before all that is in it was.
+ * False: no more is packed now. */
+static bool pack_range(struct hi_packed *p, const struct hi_pager_range *range,
+		       uint64_t most)
 {
-	size_t block = packed_block_at(p, (uintptr_t)range->host), given = block;
+	size_t block = packed_block_at(p, (uintptr_t)range->host);
 	size_t end = packed_block_at(p, (uintptr_t)range->host + range->size - 1) + 1;
+	size_t given;
 
-	for (; block < end; block++) {
+	if (p->next_block)
+		block = p->next_block;
+	for (given = block; block < end; block++) {
 		if ((p->first + block) * BLOCK % STRIDE == 0) {
 			give_back(p, given, block);
 			given = block;
+			if (p->stats.packed >= most)
+				break;
 		}
-		if (!is_packing_worth_it(p) || !pack_one_block(p, block))
+		if (!is_packing_worth_it(p) || !pack_one_block(p, block)) {
+			p->next_range = p->n_ranges;
 			break;
+		}
 	}
 	give_back(p, given, block);
+	p->next_block = block == end ? 0 : block;
 	return block == end;
 }
 
-static void pack_ranges(struct hi_packed *p, size_t n_ranges)
+static void pack_ranges(struct hi_packed *p, uint64_t most)
 {
-	for (size_t i = 0; i < n_ranges; i++)
-		if (!pack_range(p, &p->ranges[i]))
-			break;
+	while (p->next_range < p->n_ranges && p->stats.packed < most &&
+	       pack_range(p, &p->ranges[p->next_range], most))
+		p->next_range++;
 }
 
 /* ---- unpacking ---- */
@@ -201,6 +213,7 @@ static size_t read_packed(void *arg, uint64_t addr, void *to, size_t size)
 
 static bool take_ranges(struct hi_packed *p, const struct hi_packed_request *request)
 {
+	p->n_ranges = request->n_ranges;
 	p->ranges = hi_calloc(request->n_ranges, sizeof(*p->ranges));
 	for (size_t i = 0; p->ranges && i < request->n_ranges; i++) {
 		p->ranges[i] = request->ranges[i];
@@ -247,9 +260,14 @@ enum hi_status hi_packed_create(const struct hi_packed_request *request,
 		status = hi_pager_create(&pager, &p->pager, err);
 	if (status != HI_OK)
 		return status;
-	pack_ranges(p, request->n_ranges);
+	pack_ranges(p, request->most ? request->most : UINT64_MAX);
 	*ret = hi_take(p);
 	return HI_OK;
+}
+
+void hi_packed_continue(struct hi_packed *packed)
+{
+	pack_ranges(packed, UINT64_MAX);
 }
 
 struct hi_packed_stats hi_packed_stats(const struct hi_packed *packed)

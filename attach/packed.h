@@ -22,13 +22,17 @@ struct hi_packed_request {
 	const struct hi_pager_range *ranges;
 	size_t n_ranges;
 	uint64_t budget; /* bytes that may be unpacked at once, HI_PAGER_LEAST or more */
+	uint64_t most;	 /* bytes to pack now, about; 0: all */
 };
 
-/* Packs it. *ret: freed by hi_packed_destroy(). Memory that runs out while it is packed is
+/* Packs it, or its first part. *ret: freed by hi_packed_destroy(). Memory that runs out while it is packed is
  * no failure: the rest stays as it is. HI_UNSUPPORTED: no userfaultfd here; then nothing
  * was packed. HI_NO_MEMORY, HI_LIMIT, HI_OS: the same. */
 enum hi_status hi_packed_create(const struct hi_packed_request *request,
 				struct hi_packed **ret, struct hi_error *err);
+
+/* Packs the rest, if not all was packed. One thread at a time. */
+void hi_packed_continue(struct hi_packed *packed);
 
 struct hi_packed_stats {
 	uint64_t packed; /* bytes that are given back */

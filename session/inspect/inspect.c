@@ -42,6 +42,7 @@ static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_e
 enum step {
 	STEP_LEAK_NAMES,
 	STEP_LEDGER,
+	STEP_PACK_FIRST,
 	STEP_PACK,
 	STEP_DOMINATORS,
 	STEP_RESTRICT,
@@ -55,6 +56,8 @@ enum step {
 
 /* An image of fewer bytes is not worth it. */
 #define PACK_LEAST (64ull << 20)
+/* Dominators take most of their memory in their first moments: so much is packed before. */
+#define PACK_FIRST (64ull << 20)
 
 static enum hi_status run_leak_names(struct hi_inspection *in, struct hi_error *err)
 {
@@ -72,12 +75,21 @@ static enum hi_status run_ledger(struct hi_inspection *in, struct hi_error *err)
 }
 
 /* Without it nothing is different but the memory that this takes. */
+static enum hi_status pack_first(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+
+	(void)err;
+	(void)!hi_image_pack(in->image, PACK_LEAST, PACK_FIRST, &quiet);
+	return HI_OK;
+}
+
 static enum hi_status pack_image(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
 
 	(void)err;
-	(void)!hi_image_pack(in->image, PACK_LEAST, &quiet);
+	(void)!hi_image_pack(in->image, PACK_LEAST, 0, &quiet);
 	return HI_OK;
 }
 
@@ -144,6 +156,7 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 		NAMES = 1 << STEP_LEAK_NAMES,
 		DOMINATORS = 1 << STEP_DOMINATORS,
 		LEDGER = 1 << STEP_LEDGER,
+		PACK_FIRST_PART = 1 << STEP_PACK_FIRST,
 		PACK = 1 << STEP_PACK,
 		RESTRICT = 1 << STEP_RESTRICT,
 		SHOWN = 1 << STEP_SHOWN,
@@ -151,10 +164,12 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 	const struct hi_step steps[STEPS] = {
 		[STEP_LEAK_NAMES] = {"names of leaks", run_leak_names, 0, has_leaks},
 		[STEP_LEDGER] = {"ledger", run_ledger, NAMES, wanted & HI_WANT_LEDGER},
-		[STEP_PACK] = {"packing the image", pack_image, NAMES | LEDGER, packs},
+		[STEP_PACK_FIRST] = {"packing the image", pack_first, NAMES | LEDGER,
+				     packs},
+		[STEP_PACK] = {"packing the image", pack_image, PACK_FIRST_PART, packs},
 		/* They take memory as fast as the image gives it back, and no faster. */
-		[STEP_DOMINATORS] = {"dominators", run_dominators,
-				     packs ? NAMES | LEDGER : 0, has_dominators},
+		[STEP_DOMINATORS] = {"dominators", run_dominators, PACK_FIRST_PART,
+				     has_dominators},
 		[STEP_RESTRICT] = {NULL, hi_naming_restrict, DOMINATORS * (threads == 1),
 				   !is_more},
 		[STEP_SHOWN] = {NULL, hi_kept_shown_dominators, DOMINATORS | RESTRICT,

@@ -79,16 +79,22 @@ static struct packed_world *make_packed_world(uint64_t seed, bool noise)
 	return w;
 }
 
-static void pack_world(struct packed_world *w, uint64_t budget)
+static void pack_part_of_world(struct packed_world *w, uint64_t budget, uint64_t most)
 {
 	const struct hi_packed_request request = {.area = w->area,
 						  .size = SIZE,
 						  .ranges = w->ranges,
 						  .n_ranges = w->n_ranges,
-						  .budget = budget};
+						  .budget = budget,
+						  .most = most};
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_packed_create(&request, &w->packed, &err), &err);
+}
+
+static void pack_world(struct packed_world *w, uint64_t budget)
+{
+	pack_part_of_world(w, budget, 0);
 }
 
 static void read_somewhere(struct packed_world *w, uint64_t *state)
@@ -128,6 +134,31 @@ HI_TEST(packed, random_reads_find_the_plain_bytes)
 		/* Blocks that are held in part are packed as a whole. */
 		HI_ASSERT(stats.packed >= w->held && stats.packed <= SIZE);
 		HI_ASSERT(stats.stored < stats.packed / 4 * 3);
+	}
+}
+
+HI_TEST(packed, is_packed_in_parts_as_at_once)
+{
+	const uint64_t most = 4 << 20;
+
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct packed_world *whole = make_packed_world(seed, false);
+		struct packed_world *w = make_packed_world(seed, false);
+		struct hi_packed_stats first, stats;
+
+		pack_world(whole, HI_PAGER_LEAST);
+		pack_part_of_world(w, HI_PAGER_LEAST, most);
+		first = hi_packed_stats(w->packed);
+		HI_ASSERT(first.packed >= most && first.packed < w->held / 2);
+		HI_ASSERT(memcmp(w->area, w->plain, SIZE) == 0);
+		hi_packed_continue(w->packed);
+		stats = hi_packed_stats(w->packed);
+		HI_ASSERT_EQ(hi_packed_stats(whole->packed).packed, stats.packed);
+		HI_ASSERT_EQ(hi_packed_stats(whole->packed).stored, stats.stored);
+		HI_ASSERT(memcmp(w->area, w->plain, SIZE) == 0);
+		hi_packed_continue(w->packed);
+		HI_ASSERT_EQ(stats.packed, hi_packed_stats(w->packed).packed);
+		HI_ASSERT_EQ(0, hi_packed_stats(w->packed).lost);
 	}
 }
 
