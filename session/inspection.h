@@ -28,6 +28,8 @@ struct hi_bio_summary;
 struct hi_kept_tree;
 struct hi_nearest;
 struct hi_owners;
+struct hi_snapshot_contents;
+struct hi_snapshot_names;
 
 enum hi_wanted {
 	HI_WANT_DOMINATORS = 1,
@@ -43,6 +45,9 @@ enum hi_wanted {
 	HI_WANT_OWNERS = 128,
 	/* Little is read of the image after this: it may be packed. */
 	HI_WANT_PACKED = 256,
+	/* What a snapshot file alone has (session/snapshot/prepared.h): made beside the other
+	 * results where there are threads for it. */
+	HI_WANT_PREPARED = 512,
 };
 
 enum { HI_PHASE = 64 };
@@ -156,6 +161,8 @@ struct hi_inspection {
 	struct hi_bio_summary *lives; /* the same (biography/kept.h); owned */
 	struct hi_kept_tree
 		*tree; /* of session/dominator_tree.h; NULL: not asked for yet */
+	struct hi_snapshot_contents *contents; /* of session/snapshot/prepared.h; */
+	struct hi_snapshot_names *names;       /* NULL: not made yet */
 	struct hi_inspection_results results;
 	struct hi_inspection_shown shown;
 	struct hi_inspection_profile profile;

@@ -72,8 +72,9 @@ struct hi_snapshot_graph {
 	 * next call. */
 	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
-	/* Gets the names for hi_snapshot_label_put(); NULL: they are not kept. *kept:
-	 * hi_snapshot_labels_end(), also after a failure. */
+	/* Gets the names for hi_snapshot_label_put(); NULL: they are not kept. *kept: NULL,
+	 * or those of hi_snapshot_labels_make(); hi_snapshot_labels_end(), also after a
+	 * failure. */
 	struct hi_snapshot_labels **kept;
 	unsigned threads;			     /* 0: one */
 	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
@@ -81,6 +82,10 @@ struct hi_snapshot_graph {
 	bool (*retains)(void *arg, uint32_t type);	 /* from a hint; NULL: none */
 	void *arg;
 };
+/* Makes names of edges ahead of hi_snapshot_put_graph(), into *graph->kept, of as much of
+ * the graph as may wait in memory. `graph` is borrowed until it is put. */
+enum hi_status hi_snapshot_labels_make(const struct hi_snapshot_graph *graph,
+				       struct hi_error *err);
 /* Writes the sections of the graph. `graph` is borrowed during the call only. */
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,

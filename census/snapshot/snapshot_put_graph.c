@@ -262,9 +262,12 @@ enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 	struct put p = {w, graph, graph->graph, err};
 	struct hi_snapshot_labels *labels = NULL;
 	const bool keeps = graph->kept;
-	enum hi_status status =
-		graph->label ? hi_snapshot_labels_begin(graph, &labels, err) : HI_OK;
+	enum hi_status status = HI_OK;
 
+	if (keeps)
+		labels = *graph->kept;
+	if (graph->label && !labels)
+		status = hi_snapshot_labels_begin(graph, &labels, err);
 	if (status == HI_OK)
 		status = put_snapshot_sections(&p, labels);
 	hi_snapshot_labels_stop(labels);

@@ -142,12 +142,27 @@ static enum hi_status put_edge_labels_of_node(const struct hi_snapshot_graph *in
 	return status;
 }
 
+/* No larger than they are. Where that fails, they stay as they were. */
+static void shrink_values(struct part *p)
+{
+	uint32_t *values = NULL;
+
+	if (p->values.count)
+		values = hi_realloc_array(p->values.items, p->values.count,
+					  sizeof(*values));
+	if (!values)
+		return;
+	p->values.items = values;
+	p->values.capacity = p->values.count;
+}
+
 static void make_part(struct maker *m, struct part *p)
 {
 	memset(m->memo, 0, sizeof(m->memo));
 	p->status = HI_OK;
 	for (hi_node i = p->first; i < p->end && p->status == HI_OK; i++)
 		p->status = put_edge_labels_of_node(m->all->in, p, m, i);
+	shrink_values(p);
 }
 
 /* ---- parts ---- */
@@ -190,6 +205,24 @@ static void *maker_main(void *arg)
 	return NULL;
 }
 
+/* Makes parts until there are none to begin, and waits for the others that do. */
+static void make_parts(struct hi_snapshot_labels *l)
+{
+	struct part *p;
+
+	pthread_mutex_lock(&l->lock);
+	while ((p = begin_part(l))) {
+		pthread_mutex_unlock(&l->lock);
+		make_part(&l->makers[0], p);
+		end_part(l, p);
+		pthread_mutex_lock(&l->lock);
+	}
+	for (size_t i = 0; i < l->next; i++)
+		while (!l->parts[i].done)
+			pthread_cond_wait(&l->changed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+}
+
 /* Helps until the part is made. */
 static void await_part(struct hi_snapshot_labels *l, const struct part *wanted)
 {
@@ -216,26 +249,10 @@ static void free_part(struct part *p)
 	hi_vector_free(&p->values);
 }
 
-/* No larger than they are. Where that fails, they stay as they were. */
-static void shrink_values(struct part *p)
-{
-	uint32_t *values = NULL;
-
-	if (p->values.count)
-		values = hi_realloc_array(p->values.items, p->values.count,
-					  sizeof(*values));
-	if (!values)
-		return;
-	p->values.items = values;
-	p->values.capacity = p->values.count;
-}
-
 static void pass_part(struct hi_snapshot_labels *l, struct part *p)
 {
 	hi_snapshot_strings_free(&p->strings);
-	if (l->in->kept)
-		shrink_values(p);
-	else
+	if (!l->in->kept)
 		hi_vector_free(&p->values);
 	pthread_mutex_lock(&l->lock);
 	l->written++;
@@ -295,6 +312,16 @@ enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
 	l->n_parts = list_parts(l->parts, l->n_of_objects, g->first_root, g->first_kind);
 	start_makers(l, threads);
 	return HI_OK;
+}
+
+enum hi_status hi_snapshot_labels_make(const struct hi_snapshot_graph *graph,
+				       struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_labels_begin(graph, graph->kept, err);
+
+	if (status == HI_OK)
+		make_parts(*graph->kept);
+	return status;
 }
 
 void hi_snapshot_labels_stop(struct hi_snapshot_labels *l)

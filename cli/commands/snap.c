@@ -61,7 +61,7 @@ const struct hi_command hi_command_snap = {
 		"  heapinspect app.hisnap\n"
 		"  heapinspect census app.hisnap --by module",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
-		  HI_WANT_SUSPECTS,
+		  HI_WANT_SUSPECTS | HI_WANT_PREPARED,
 	.write = hi_write_snapshot,
 	.sample = hi_series_census,
 	.wanted_in_series =

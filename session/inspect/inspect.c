@@ -17,6 +17,7 @@
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
 #include "session/retainers/retaining_heap.h"
+#include "session/snapshot/prepared.h"
 
 /* HI_NOT_FOUND is no error. */
 static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_error *err)
@@ -35,8 +36,9 @@ static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_e
 
 /*
  * Steps that may run beside others (Note [Steps beside each other] in steps.h) and use
- * the image and the state of its decoders are names of leaks, the ledger, packing, suspects.
- * Each of them needs the one before. The ledger alone writes warnings. All others read the
+ * the image and the state of its decoders are names of leaks, the ledger, packing or
+ * contents, suspects. Each of them needs the one before, but suspects do not need contents.
+ * Contents, names of edges and suspects only read that state. The ledger alone writes warnings. All others read the
  * graph and the results that they need.
  */
 enum step {
@@ -45,6 +47,8 @@ enum step {
 	STEP_PACK_FIRST,
 	STEP_PACK,
 	STEP_DOMINATORS,
+	STEP_CONTENTS,
+	STEP_EDGE_NAMES,
 	STEP_RESTRICT,
 	STEP_SHOWN,
 	STEP_LEAK_ROOTS,
@@ -91,6 +95,25 @@ static enum hi_status pack_image(struct hi_inspection *in, struct hi_error *err)
 	(void)err;
 	(void)!hi_image_pack(in->image, PACK_LEAST, 0, &quiet);
 	return HI_OK;
+}
+
+/* Threads for a result that is made beside dominators, which have one. */
+static unsigned threads_beside(const struct hi_inspection *in)
+{
+	unsigned threads = hi_inspection_threads(in) ? hi_inspection_threads(in)
+						     : hi_parallel_threads();
+
+	return threads > 1 ? threads - 1 : 1;
+}
+
+static enum hi_status compare_contents(struct hi_inspection *in, struct hi_error *err)
+{
+	return hi_snapshot_prepare_contents(in, threads_beside(in), err);
+}
+
+static enum hi_status name_edges(struct hi_inspection *in, struct hi_error *err)
+{
+	return hi_snapshot_prepare_names(in, threads_beside(in), err);
 }
 
 static enum hi_status run_leak_roots(struct hi_inspection *in, struct hi_error *err)
@@ -152,12 +175,14 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 	bool has_owners =
 		(wanted & HI_WANT_OWNERS) && (has_dominators || in->results.dominators);
 	bool packs = (wanted & HI_WANT_PACKED) && in->image && !is_more;
+	bool prepares = (wanted & HI_WANT_PREPARED) && in->image && threads > 1;
 	enum {
 		NAMES = 1 << STEP_LEAK_NAMES,
 		DOMINATORS = 1 << STEP_DOMINATORS,
 		LEDGER = 1 << STEP_LEDGER,
 		PACK_FIRST_PART = 1 << STEP_PACK_FIRST,
 		PACK = 1 << STEP_PACK,
+		CONTENTS = 1 << STEP_CONTENTS,
 		RESTRICT = 1 << STEP_RESTRICT,
 		SHOWN = 1 << STEP_SHOWN,
 	};
@@ -170,6 +195,9 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 		/* They take memory as fast as the image gives it back, and no faster. */
 		[STEP_DOMINATORS] = {"dominators", run_dominators, PACK_FIRST_PART,
 				     has_dominators},
+		[STEP_CONTENTS] = {"comparing contents", compare_contents, NAMES | LEDGER,
+				   prepares},
+		[STEP_EDGE_NAMES] = {"names of edges", name_edges, CONTENTS, prepares},
 		[STEP_RESTRICT] = {NULL, hi_naming_restrict, DOMINATORS * (threads == 1),
 				   !is_more},
 		[STEP_SHOWN] = {NULL, hi_kept_shown_dominators, DOMINATORS | RESTRICT,
@@ -309,6 +337,8 @@ void hi_inspect_close(struct hi_inspection *in)
 		return;
 	hi_user_end_progress(in->phases.progress);
 	hi_kept_tree_destroy(in->tree);
+	hi_snapshot_names_destroy(in->names);
+	hi_snapshot_contents_destroy(in->contents);
 	hi_kept_free(&in->kept);
 	hi_suspects_destroy(in->results.suspects);
 	hi_census_destroy(in->results.census);

@@ -3,6 +3,9 @@
  * Writes what typing knows of a graph to a snapshot: names of edges, used bytes,
  * conflicts.
  */
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "census/snapshot/snapshot_format.h"
@@ -10,6 +13,7 @@
 #include "decode/describe/edge_labels.h"
 #include "decode/describe/field_targets.h"
 #include "decode/inference/extent.h"
+#include "session/snapshot/prepared.h"
 #include "session/snapshot/snapshot_source.h"
 
 enum { MOST_THREADS = 16 };
@@ -54,34 +58,71 @@ static bool type_of_graph_retains(void *arg, uint32_t type)
 	       hi_rulebook_is_retainer(s->in->decoders.rulebook, id);
 }
 
+struct hi_snapshot_names {
+	struct source source;
+	struct hi_snapshot_graph graph;
+	struct hi_snapshot_labels *labels; /* NULL: not begun */
+};
+
+void hi_snapshot_names_destroy(struct hi_snapshot_names *names)
+{
+	if (!names)
+		return;
+	hi_snapshot_labels_end(names->labels);
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		hi_edge_labels_destroy(names->source.labels[i]);
+	free(names);
+}
+
+static enum hi_status create_names(struct hi_inspection *in, unsigned threads,
+				   struct hi_error *err)
+{
+	struct hi_snapshot_names *names = hi_calloc(1, sizeof(*names));
+	enum hi_status status = HI_OK;
+
+	in->names = names;
+	if (!names)
+		return hi_fail_memory(err, "labels");
+	threads = threads ? threads : hi_parallel_threads();
+	names->source.in = in;
+	names->graph = (struct hi_snapshot_graph){
+		.graph = in->graph,
+		.reach = in->results.reach,
+		.label = label_graph_edges,
+		.kept = &names->labels,
+		.threads = threads < MOST_THREADS ? threads : MOST_THREADS,
+		.used = used_bytes_of_object,
+		.module = module_of_graph_root,
+		.retains = type_of_graph_retains,
+		.arg = &names->source};
+	for (unsigned i = 0; i < names->graph.threads && status == HI_OK; i++)
+		status = hi_edge_labels_create(in->decoders.typing, in->graph,
+					       &names->source.labels[i], err);
+	return status;
+}
+
+enum hi_status hi_snapshot_prepare_names(struct hi_inspection *in, unsigned threads,
+					 struct hi_error *err)
+{
+	enum hi_status status = create_names(in, threads, err);
+
+	return status == HI_OK ? hi_snapshot_labels_make(&in->names->graph, err) : status;
+}
+
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w,
 				      struct hi_snapshot_labels **labels_ret,
 				      struct hi_error *err)
 {
-	unsigned threads = hi_inspection_threads(in) ? hi_inspection_threads(in)
-						     : hi_parallel_threads();
-	struct source source = {.in = in};
-	struct hi_snapshot_graph graph = {
-		.graph = in->graph,
-		.reach = in->results.reach,
-		.dominators = in->results.dominators,
-		.label = label_graph_edges,
-		.kept = labels_ret,
-		.threads = threads < MOST_THREADS ? threads : MOST_THREADS,
-		.used = used_bytes_of_object,
-		.module = module_of_graph_root,
-		.retains = type_of_graph_retains,
-		.arg = &source};
-	enum hi_status status = HI_OK;
+	enum hi_status status =
+		in->names ? HI_OK : create_names(in, hi_inspection_threads(in), err);
 
-	for (unsigned i = 0; i < graph.threads && status == HI_OK; i++)
-		status = hi_edge_labels_create(in->decoders.typing, in->graph,
-					       &source.labels[i], err);
-	if (status == HI_OK)
-		status = hi_snapshot_put_graph(w, &graph, err);
-	for (unsigned i = 0; i < graph.threads; i++)
-		hi_edge_labels_destroy(source.labels[i]);
+	if (status == HI_OK) {
+		in->names->graph.dominators = in->results.dominators;
+		status = hi_snapshot_put_graph(w, &in->names->graph, err);
+		*labels_ret = hi_take(in->names->labels);
+	}
+	hi_snapshot_names_destroy(hi_take(in->names));
 	return status;
 }
 

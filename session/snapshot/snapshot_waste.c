@@ -15,6 +15,7 @@
 #include "census/snapshot/snapshot_sections.h"
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
+#include "session/snapshot/prepared.h"
 #include "session/snapshot/snapshot_source.h"
 
 _Static_assert(sizeof(struct hi_contents_used) == sizeof(struct hi_snapshot_used_row),
@@ -215,25 +216,51 @@ static enum hi_status put_sizes(struct hi_snapshot_writer *w,
 			       : status;
 }
 
+struct hi_snapshot_contents {
+	struct hi_contents_marks marks;
+	struct hi_waste *waste;
+};
+
+void hi_snapshot_contents_destroy(struct hi_snapshot_contents *contents)
+{
+	if (!contents)
+		return;
+	hi_contents_marks_free(&contents->marks);
+	hi_waste_destroy(contents->waste);
+	free(contents);
+}
+
+enum hi_status hi_snapshot_prepare_contents(struct hi_inspection *in, unsigned threads,
+					    struct hi_error *err)
+{
+	bool texts = in->options->snap.with_contents;
+	struct hi_contents_options options = {.threads = threads,
+					      .top = texts ? SIZE_MAX : 0};
+
+	in->contents = hi_calloc(1, sizeof(*in->contents));
+	if (!in->contents)
+		return hi_fail_memory(err, "contents");
+	options.marks = &in->contents->marks;
+	return hi_contents_compare(in->image, in->decoders.typing, in->graph,
+				   in->results.reach, &options, &in->contents->waste,
+				   err);
+}
+
 enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	struct hi_contents_marks marks = {};
 	bool texts = in->options->snap.with_contents;
-	struct hi_contents_options options = {.threads = hi_inspection_threads(in),
-					      .marks = &marks,
-					      .top = texts ? SIZE_MAX : 0};
-	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = NULL;
-	enum hi_status status;
+	enum hi_status status = HI_OK;
 
-	hi_inspect_phase(in, "comparing contents");
-	status = hi_contents_compare(in->image, in->decoders.typing, in->graph,
-				     in->results.reach, &options, &waste, err);
+	if (!in->contents) {
+		hi_inspect_phase(in, "comparing contents");
+		status = hi_snapshot_prepare_contents(in, hi_inspection_threads(in), err);
+	}
 	if (status == HI_OK)
-		status = put_contents_marks(in, w, &marks, err);
+		status = put_contents_marks(in, w, &in->contents->marks, err);
 	if (status == HI_OK && texts)
-		status = put_texts(w, waste, err);
-	hi_contents_marks_free(&marks);
+		status = put_texts(w, in->contents->waste, err);
+	hi_snapshot_contents_destroy(hi_take(in->contents));
 	if (status == HI_OK)
 		status = put_blocks(in, w, err);
 	if (status == HI_OK)
