@@ -166,11 +166,11 @@ enum hi_status hi_snapshot_put_dominators(struct hi_snapshot_writer *w,
 					  struct hi_error *err)
 {
 	enum hi_status status =
-		hi_snapshot_put_members(w, tree_columns + 2, 2, dominators, err);
+		hi_snapshot_put_lasting_members(w, tree_columns + 2, 2, dominators, err);
 
-	return status == HI_OK
-		       ? hi_snapshot_put_members(w, tree_columns, 2, dominators, err)
-		       : status;
+	return status == HI_OK ? hi_snapshot_put_lasting_members(w, tree_columns, 2,
+								 dominators, err)
+			       : status;
 }
 
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,

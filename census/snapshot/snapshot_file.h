@@ -25,7 +25,7 @@ struct hi_snapshot_writer;
 
 struct hi_snapshot_options {
 	bool compress;	  /* zstd: a third of the size, not readable in place */
-	unsigned threads; /* to compress with; 0: one */
+	unsigned threads; /* to compress with, and one of them to write; 0: one */
 	uint64_t at;	  /* where it begins in the file */
 };
 
@@ -54,6 +54,10 @@ enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *
 				      uint32_t item, hi_snapshot_piece_fn *next,
 				      void *arg, struct hi_error *err);
 
+/* Waits until all bytes that were put are in the file. Failures to write may be reported
+ * here that came before. */
+enum hi_status hi_snapshot_settle(struct hi_snapshot_writer *w, struct hi_error *err);
+
 /* Sections that may still be put, with those of hi_snapshot_finish(). */
 unsigned hi_snapshot_sections_left(const struct hi_snapshot_writer *w);
 
@@ -76,8 +80,9 @@ struct hi_snapshot_graph {
 	 * or those of hi_snapshot_labels_make(); hi_snapshot_labels_end(), also after a
 	 * failure. */
 	struct hi_snapshot_labels **kept;
-	unsigned threads;			     /* 0: one */
-	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
+	unsigned threads; /* 0: one */
+	/* Bytes; NULL: the usable ones. By several threads. */
+	uint64_t (*used)(void *arg, hi_node object);
 	const char *(*module)(void *arg, uint32_t root); /* "" unknown; or NULL */
 	bool (*retains)(void *arg, uint32_t type);	 /* from a hint; NULL: none */
 	void *arg;
@@ -86,7 +91,9 @@ struct hi_snapshot_graph {
  * the graph as may wait in memory. `graph` is borrowed until it is put. */
 enum hi_status hi_snapshot_labels_make(const struct hi_snapshot_graph *graph,
 				       struct hi_error *err);
-/* Writes the sections of the graph. `graph` is borrowed during the call only. */
+/* Writes the sections of the graph. `graph` is borrowed during the call; its columns, those
+ * of reach and dominators, and *graph->kept stay as they are until the writer is settled,
+ * finished or destroyed. */
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,
 				     struct hi_error *err);

@@ -32,7 +32,23 @@ enum hi_status hi_snapshot_begin_rows(struct hi_snapshot_writer *w, const char *
 				      struct hi_error *err);
 enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *bytes,
 				  size_t size, struct hi_error *err);
+/* The bytes stay as they are until the writer is settled, finished or destroyed. */
+enum hi_status hi_snapshot_append_lasting(struct hi_snapshot_writer *w, const void *bytes,
+					  size_t size, struct hi_error *err);
+/* Takes the bytes (from hi_alloc), also on failure. */
+enum hi_status hi_snapshot_append_owned(struct hi_snapshot_writer *w, void *bytes,
+					size_t size, struct hi_error *err);
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
+
+/* As hi_snapshot_put_section() and hi_snapshot_put_members(); the rows stay as they are
+ * until the writer is settled, finished or destroyed. */
+enum hi_status hi_snapshot_put_lasting_section(struct hi_snapshot_writer *w,
+					       const char *name, const void *rows,
+					       uint64_t n, struct hi_error *err);
+enum hi_status hi_snapshot_put_lasting_members(struct hi_snapshot_writer *w,
+					       const struct hi_section_member *members,
+					       size_t n, const void *from,
+					       struct hi_error *err);
 
 /* The members of types and roots that are columns of a row; what is not in them: flags,
  * and the module of a root. */

@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
@@ -93,27 +95,51 @@ static enum hi_status put_large(struct put *p)
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-enum { BATCH = 1 << 14 };
+/* Objects whose used bytes are found at a time, and by one thread. */
+enum { BATCH = 1 << 20, TASK = 1 << 14 };
+
+struct used_batch {
+	const struct hi_snapshot_graph *in;
+	hi_node first, n;
+	uint32_t *used;
+};
+
+/* hi_task_fn */
+static void find_used(void *arg, size_t task, unsigned worker)
+{
+	const struct used_batch *b = arg;
+	hi_node end = (hi_node)hi_min((task + 1) * TASK, b->n);
+
+	(void)worker;
+	for (hi_node i = (hi_node)task * TASK; i < end; i++) {
+		uint64_t used = b->in->used(b->in->arg, b->first + i);
+
+		b->used[i] = used < UINT32_MAX ? (uint32_t)used : UINT32_MAX;
+	}
+}
 
 static enum hi_status put_used(struct put *p)
 {
-	HI_GUARD(free) uint32_t *batch = hi_alloc(BATCH * sizeof(*batch));
+	hi_node count = p->g->n_objects;
 	enum hi_status status;
 
 	if (!p->in->used)
 		return HI_OK;
-	if (!batch)
-		return hi_fail_memory(p->err, "snapshot");
 	status = hi_snapshot_begin_rows(p->w, "objects.used", p->err);
-	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK;) {
-		uint32_t n = 0;
+	for (hi_node i = 0; i < count && status == HI_OK; i += BATCH) {
+		struct used_batch b = {.in = p->in,
+				       .first = i,
+				       .n = count - i < BATCH ? count - i : BATCH};
 
-		for (; n < BATCH && i < p->g->n_objects; n++, i++) {
-			uint64_t used = p->in->used(p->in->arg, i);
-
-			batch[n] = used < UINT32_MAX ? (uint32_t)used : UINT32_MAX;
-		}
-		status = hi_snapshot_append(p->w, batch, n * sizeof(*batch), p->err);
+		b.used = hi_alloc(b.n * sizeof(*b.used));
+		if (!b.used)
+			return hi_fail_memory(p->err, "snapshot");
+		hi_parallel(p->in->threads ? p->in->threads : 1, (b.n + TASK - 1) / TASK,
+			    find_used, &b);
+		status = hi_snapshot_append_owned(p->w, b.used, b.n * sizeof(*b.used),
+						  p->err);
+		if (count - i <= BATCH)
+			break;
 	}
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
@@ -145,8 +171,8 @@ static enum hi_status put_objects(struct put *p)
 	if (status == HI_OK)
 		status = put_large(p);
 	if (status == HI_OK)
-		status = hi_snapshot_put_members(p->w, hi_snapshot_object_columns, 4,
-						 p->g->objects, p->err);
+		status = hi_snapshot_put_lasting_members(p->w, hi_snapshot_object_columns,
+							 4, p->g->objects, p->err);
 	if (status == HI_OK)
 		status = put_unreachable_classes(p);
 	return status == HI_OK ? put_used(p) : status;
@@ -162,11 +188,12 @@ static enum hi_status put_edge_chunk_column(struct put *p, const struct hi_edge_
 	size_t edges = c->row[n];
 
 	if (column == ROW)
-		return hi_snapshot_append(p->w, c->row, ((size_t)n + 1) * sizeof(*c->row),
-					  p->err);
+		return hi_snapshot_append_lasting(
+			p->w, c->row, ((size_t)n + 1) * sizeof(*c->row), p->err);
 	if (column == TO)
-		return hi_snapshot_append(p->w, c->to, edges * sizeof(*c->to), p->err);
-	return hi_snapshot_append(p->w, c->grade, edges, p->err);
+		return hi_snapshot_append_lasting(p->w, c->to, edges * sizeof(*c->to),
+						  p->err);
+	return hi_snapshot_append_lasting(p->w, c->grade, edges, p->err);
 }
 
 static enum hi_status put_edge_column(struct put *p, const char *name, enum column column)
@@ -213,18 +240,18 @@ static enum hi_status put_reach(struct put *p)
 	const struct hi_reach *r = p->in->reach;
 	uint64_t words = hi_bits_size(p->g->n_nodes) / 8;
 	enum hi_status status =
-		hi_snapshot_put_section(p->w, "reach.any", r->any, words, p->err);
+		hi_snapshot_put_lasting_section(p->w, "reach.any", r->any, words, p->err);
 
 	if (status == HI_OK)
-		status = hi_snapshot_put_section(p->w, "reach.exact", r->exact, words,
-						 p->err);
+		status = hi_snapshot_put_lasting_section(p->w, "reach.exact", r->exact,
+							 words, p->err);
 	if (status == HI_OK && r->likely)
-		status = hi_snapshot_put_section(p->w, "reach.likely", r->likely, words,
-						 p->err);
+		status = hi_snapshot_put_lasting_section(p->w, "reach.likely", r->likely,
+							 words, p->err);
 	if (status == HI_OK)
-		status =
-			hi_snapshot_put_section(p->w, "reach.internal", r->internal_roots,
-						r->n_internal_roots, p->err);
+		status = hi_snapshot_put_lasting_section(p->w, "reach.internal",
+							 r->internal_roots,
+							 r->n_internal_roots, p->err);
 	return status == HI_OK ? hi_snapshot_put_reach_numbers(p->w, r, p->err) : status;
 }
 

@@ -429,6 +429,17 @@ static enum hi_status join_value(const struct hi_snapshot_labels *l, const struc
 	return HI_OK;
 }
 
+/* They stay where they are, or are not needed any more. */
+static enum hi_status append_values(const struct hi_snapshot_labels *l, struct part *p,
+				    struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	size_t size = p->values.count * sizeof(*p->values.items);
+
+	if (l->in->kept)
+		return hi_snapshot_append_lasting(w, p->values.items, size, err);
+	return hi_snapshot_append_owned(w, hi_take(p->values.items), size, err);
+}
+
 static enum hi_status put_part(struct hi_snapshot_labels *l, struct part *p,
 			       struct hi_snapshot_writer *w, struct hi_error *err)
 {
@@ -446,9 +457,7 @@ static enum hi_status put_part(struct hi_snapshot_labels *l, struct part *p,
 	for (size_t i = 0; i < p->values.count && status == HI_OK; i++)
 		status = join_value(l, p, tails, w, &p->values.items[i], err);
 	if (status == HI_OK)
-		status = hi_snapshot_append(w, p->values.items,
-					    p->values.count * sizeof(*p->values.items),
-					    err);
+		status = append_values(l, p, w, err);
 	pass_part(l, p);
 	return status;
 }

@@ -261,6 +261,18 @@ enum hi_status hi_snapshot_put_section(struct hi_snapshot_writer *w, const char 
 		       : hi_fail(err, HI_USAGE, 0, "snapshot: section %.32s", name);
 }
 
+enum hi_status hi_snapshot_put_lasting_section(struct hi_snapshot_writer *w,
+					       const char *name, const void *rows,
+					       uint64_t n, struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_begin_rows(w, name, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_append_lasting(
+			w, rows, (size_t)n * hi_snapshot_section(name)->item, err);
+	return status == HI_OK ? hi_snapshot_end(w, err) : status;
+}
+
 enum hi_status hi_snapshot_rows(struct hi_snapshot *s, const char *name, void *rows_ret,
 				uint64_t *n_ret, struct hi_error *err)
 {
@@ -302,9 +314,13 @@ enum hi_status hi_snapshot_rows(struct hi_snapshot *s, const char *name, void *r
 
 /* ---- members of a struct ---- */
 
-enum hi_status hi_snapshot_put_members(struct hi_snapshot_writer *w,
-				       const struct hi_section_member *members, size_t n,
-				       const void *from, struct hi_error *err)
+typedef enum hi_status put_section_fn(struct hi_snapshot_writer *w, const char *name,
+				      const void *rows, uint64_t n, struct hi_error *err);
+
+static enum hi_status put_members(struct hi_snapshot_writer *w,
+				  const struct hi_section_member *members, size_t n,
+				  const void *from, put_section_fn *put,
+				  struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -316,11 +332,25 @@ enum hi_status hi_snapshot_put_members(struct hi_snapshot_writer *w,
 
 		memcpy(&rows, at + m->rows, sizeof(rows));
 		if (rows || !section || section->presence != HI_SECTION_OPTIONAL)
-			status = hi_snapshot_put_section(
-				w, m->section, rows,
-				number_at(at + m->count, m->count_width), err);
+			status = put(w, m->section, rows,
+				     number_at(at + m->count, m->count_width), err);
 	}
 	return status;
+}
+
+enum hi_status hi_snapshot_put_members(struct hi_snapshot_writer *w,
+				       const struct hi_section_member *members, size_t n,
+				       const void *from, struct hi_error *err)
+{
+	return put_members(w, members, n, from, hi_snapshot_put_section, err);
+}
+
+enum hi_status hi_snapshot_put_lasting_members(struct hi_snapshot_writer *w,
+					       const struct hi_section_member *members,
+					       size_t n, const void *from,
+					       struct hi_error *err)
+{
+	return put_members(w, members, n, from, hi_snapshot_put_lasting_section, err);
 }
 
 enum hi_status hi_snapshot_take_members(struct hi_snapshot *s,

@@ -309,8 +309,9 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 				const struct hi_snapshot_options *options,
 				struct hi_error *err)
 {
-	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	/* The writer ends first: it may be writing the labels. */
 	HI_GUARD(hi_snapshot_labels_end) struct hi_snapshot_labels *labels = NULL;
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
 	const struct hi_kept_part *kept = &in->run->kept;
 	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
 
@@ -326,7 +327,10 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 		status = hi_snapshot_save_alloc_sites(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_retained(in, w, header, labels, err);
-	hi_snapshot_labels_end(hi_take(labels));
+	if (status == HI_OK)
+		status = hi_snapshot_settle(w, err);
+	if (status == HI_OK)
+		hi_snapshot_labels_end(hi_take(labels));
 	if (status == HI_OK)
 		status = hi_snapshot_save_contents(in, w, err);
 	if (status == HI_OK)
