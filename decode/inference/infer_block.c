@@ -246,8 +246,9 @@ static void set_best_type(struct hi_propagation_worker *w, uint64_t addr, hi_nod
 			if (compare_keys(w->typing->layouts, key, old) <= 0)
 				return;
 		}
-		if (!__atomic_compare_exchange_n(type, &old, key, false, __ATOMIC_RELAXED,
-						 __ATOMIC_RELAXED))
+		/* Hands over its layout, too, which another thread may have made. */
+		if (!__atomic_compare_exchange_n(type, &old, key, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE))
 			continue;
 		if (first || ((old & HI_KEY_LAYOUT) == (key & HI_KEY_LAYOUT) &&
 			      is_better_known(key, old)))
@@ -262,7 +263,7 @@ void hi_propagation_add_candidate(struct hi_propagation_worker *w, uint64_t addr
 				  hi_node id, uint32_t index, enum hi_evidence evidence)
 {
 	struct hi_objects *objects = w->typing->objects;
-	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED), key;
+	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_ACQUIRE), key;
 	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	uint64_t usable, n;
 
@@ -321,7 +322,7 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 uint64_t hi_propagation_extent(const struct hi_typing *typing, hi_node id)
 {
 	return extent_of(typing,
-			 __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED));
+			 __atomic_load_n(&typing->objects->type[id], __ATOMIC_ACQUIRE));
 }
 
 /* Records of a flexible array are members, as far as the block goes. */
@@ -351,7 +352,7 @@ static uint64_t firm_extent(const struct hi_propagation_worker *w, hi_node id)
 
 	if (w->propagation->before)
 		return extent_of(typing, w->propagation->before[id]);
-	key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
+	key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_ACQUIRE);
 	if (!(key & HI_KEY_LAYOUT) || (key & HI_KEY_SETTLED))
 		return extent_of(typing, key);
 	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
