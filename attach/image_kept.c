@@ -119,6 +119,9 @@ void hi_image_kept_move(struct hi_image_kept *kept,
 		changes->same =
 			hi_calloc(1, hi_bits_size((uint32_t)changes->n_pages) + 8);
 	hi_pager_join_ranges(request, &runs);
+	if (changes->same)
+		changes->same_words =
+			hi_calloc(changes->n_pages, HI_PAGE / HI_IMAGE_WORD / 8);
 	if (changes->same && kept->pages)
 		move_runs(&m, &runs);
 	if (kept->pages)
@@ -166,19 +169,40 @@ void hi_image_kept_free(struct hi_image_kept *kept)
 
 /* ---- look up ---- */
 
+/* Bytes [start, end) of the area, in one page that has changed. */
+static bool are_words_same(const struct hi_image_changes *changes, size_t start,
+			   size_t end)
+{
+	size_t last = (end - 1) / HI_IMAGE_WORD;
+
+	if (!changes->same_words)
+		return false;
+	for (size_t i = start / HI_IMAGE_WORD; i <= last;) {
+		size_t n = 64 - i % 64 <= last - i ? 64 - i % 64 : last - i + 1;
+		uint64_t wanted = n == 64 ? UINT64_MAX : ((1ull << n) - 1) << i % 64;
+
+		if (~changes->same_words[i / 64] & wanted)
+			return false;
+		i += n;
+	}
+	return true;
+}
+
 static bool are_bytes_same(const struct hi_image_changes *changes,
 			   const unsigned char *host, size_t size)
 {
-	size_t first, last;
+	size_t at = (size_t)(host - changes->area), end = at + size, next;
 
-	if (host < changes->area || size == 0 ||
-	    (size_t)(host - changes->area) + size > changes->n_pages * HI_PAGE)
+	if (host < changes->area || size == 0 || end > changes->n_pages * HI_PAGE)
 		return false;
-	first = (size_t)(host - changes->area) / HI_PAGE;
-	last = ((size_t)(host - changes->area) + size - 1) / HI_PAGE;
-	for (size_t i = first; i <= last; i++)
-		if (!hi_bit(changes->same, (uint32_t)i))
+	for (; at < end; at = next) {
+		next = (at / HI_PAGE + 1) * HI_PAGE;
+		if (next > end)
+			next = end;
+		if (!hi_bit(changes->same, (uint32_t)(at / HI_PAGE)) &&
+		    !are_words_same(changes, at, next))
 			return false;
+	}
 	return true;
 }
 
@@ -201,6 +225,14 @@ bool hi_image_is_unchanged(const struct hi_image *image, uint64_t start, uint64_
 		start += avail;
 	}
 	return true;
+}
+
+bool hi_image_bytes_are_unchanged(const struct hi_image *image, const void *host,
+				  size_t size)
+{
+	const struct hi_image_changes *changes = &image->priv->changes;
+
+	return changes->same && are_bytes_same(changes, host, size);
 }
 
 struct hi_image_change_counts hi_image_count_changes(const struct hi_image *image)

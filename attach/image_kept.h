@@ -31,6 +31,9 @@ void hi_image_kept_free(struct hi_image_kept *kept);
 
 /* Are all bytes of [start, end) known to be as in the image before? O(pages). */
 bool hi_image_is_unchanged(const struct hi_image *image, uint64_t start, uint64_t end);
+/* The same for `size` bytes of the image's memory that are at `host` in this process. */
+bool hi_image_bytes_are_unchanged(const struct hi_image *image, const void *host,
+				  size_t size);
 struct hi_image_change_counts hi_image_count_changes(const struct hi_image *image);
 
 /* Internal to attach/: moves the pages of kept to where the request has their

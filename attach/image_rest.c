@@ -58,6 +58,27 @@ static bool has_any_before(const struct job *job, const unsigned char *host, siz
 	return false;
 }
 
+/* Which words of a page are as they were. The page is this worker's alone. */
+static void note_same_words(const struct job *job, const unsigned char *host,
+			    const unsigned char *now)
+{
+	uint64_t *same = job->changes->same_words;
+	size_t first = (size_t)(host - job->changes->area) / HI_IMAGE_WORD;
+
+	for (size_t i = 0; same && i < HI_PAGE / HI_IMAGE_WORD; i += 64) {
+		uint64_t bits = 0;
+
+		for (size_t k = 0; k < 64; k++) {
+			size_t at = (i + k) * HI_IMAGE_WORD;
+
+			bits |= (uint64_t)(memcmp(host + at, now + at, HI_IMAGE_WORD) ==
+					   0)
+				<< k;
+		}
+		same[(first + i) / 64] = bits;
+	}
+}
+
 /* Whole pages. */
 static void put_pages(const struct job *job, const unsigned char *from, size_t size,
 		      unsigned char *to)
@@ -66,6 +87,7 @@ static void put_pages(const struct job *job, const unsigned char *from, size_t s
 		if (has_bytes_before(job, to + at)) {
 			if (memcmp(to + at, from + at, HI_PAGE) == 0)
 				continue;
+			note_same_words(job, to + at, from + at);
 			note_changed_page(job, to + at);
 		}
 		memcpy(to + at, from + at, HI_PAGE);

@@ -106,7 +106,28 @@ static struct hi_image *take_sent(struct hi_target *target, struct hi_image_kept
 
 struct page_counts {
 	size_t same, found; /* pages as before, and those that are known to be */
+	size_t words;	    /* of other pages, that are known to be so */
 };
+
+/* Of a page that has changed: how many of its words are known to be as before. */
+static size_t check_words(const struct hi_image *image, uint64_t at,
+			  const unsigned char *old, const unsigned char *now)
+{
+	size_t n_same = 0, n_found = 0;
+
+	for (uint64_t i = 0; i < PAGE; i += 8) {
+		bool is_same = memcmp(old + i, now + i, 8) == 0;
+		bool is_found = hi_image_is_unchanged(image, at + i, at + i + 8);
+
+		HI_ASSERT_MSG(is_same || !is_found, "word 0x%llx has changed",
+			      (unsigned long long)(at + i));
+		n_same += is_same;
+		n_found += is_found;
+	}
+	/* Those of a page are known, or nothing is. */
+	HI_ASSERT(n_found == 0 || n_found == n_same);
+	return n_found;
+}
 
 /* By the bytes of both children. */
 static struct page_counts check_pages(const struct held_list *before,
@@ -126,6 +147,9 @@ static struct page_counts check_pages(const struct held_list *before,
 				      (unsigned long long)at);
 			counts.same += is_same;
 			counts.found += is_found;
+			if (old && !is_same && at / PAGE % 3 == 0)
+				counts.words +=
+					check_words(image, at, old, find_held(now, at));
 		}
 	return counts;
 }
@@ -157,6 +181,7 @@ static void follow_links(const char *seed)
 	struct hi_image_kept kept = {};
 	struct held_list before = {};
 	struct hi_image *image = take_sent(target, &kept, &before);
+	size_t words = 0;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct held_list now = {};
@@ -173,9 +198,11 @@ static void follow_links(const char *seed)
 		HI_ASSERT_MSG(counts.found >= counts.same / 2, "%zu of %zu pages",
 			      counts.found, counts.same);
 		HI_ASSERT_EQ(counts.found * PAGE, hi_image_count_changes(image).same);
+		words += counts.words;
 		free_held(&before);
 		before = now;
 	}
+	HI_ASSERT(words > 0);
 	free_held(&before);
 	hi_image_destroy(image);
 }
