@@ -10,6 +10,7 @@
 #include "base/interner.h"
 #include "base/table.h"
 #include "census/retainers/set_pool.h"
+#include "decode/inference/kept_typing.h"
 #include "decode/types/types.h"
 
 struct hi_stop_site;
@@ -20,6 +21,8 @@ struct hi_census_cache {
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or in use */
 	struct hi_types *types;
+	struct hi_rulebook *rulebook;	   /* over types; NULL: none, or in use */
+	struct hi_kept_typing kept_typing; /* over types and rulebook; likewise */
 	struct hi_stop_site *site; /* of --at; NULL: none yet. The series closes it */
 	struct hi_image_kept kept_image; /* pages of the last one; empty while in use */
 	uint32_t fork_rest;		 /* of struct hi_stop_options */
@@ -45,6 +48,8 @@ static inline bool hi_census_cache_is_series(const struct hi_census_cache *cache
 	return cache != NULL;
 }
 
+/* Frees types and modules with all that borrows them. */
+void hi_census_cache_free_modules(struct hi_census_cache *cache);
 /* Makes the pool unless there is one. HI_NO_MEMORY. */
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err);

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/image_kept.h"
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "decode/inference/labels.h"
+#include "decode/inference/row_reuse.h"
 #include "decode/inference/trust.h"
 #include "decode/inference/walker.h"
 
@@ -24,8 +26,9 @@ enum {
 	GRADE_SURE = 4,
 	/* Conservative where it leads to the inside, else exact. */
 	GRADE_START = 8,
-	/* Flag: of an integer (integers.h). */
+	/* Flags: of an integer (integers.h); of a slot whose pointee was not looked up. */
 	GRADE_INTEGER = 16,
+	GRADE_UNRESOLVED = 32,
 	GRADE_MASK = 3,
 };
 
@@ -45,6 +48,7 @@ struct scanner {
 	uint32_t owners[BATCH]; /* in the chunk */
 	uint32_t labels[BATCH]; /* of the field, 0: none */
 	uint8_t grades[BATCH];
+	struct hi_pointer_slot *unresolved_slots[BATCH]; /* of GRADE_UNRESOLVED */
 	struct hi_hit hits[BATCH];
 	struct edge_buffer edges; /* of the chunk so far */
 	uint32_t *row;		  /* of the chunk: counts, later sums */
@@ -54,6 +58,10 @@ struct scanner {
 	struct hi_runtime_cursor *cursor;	/* NULL: no runtime */
 	struct hi_node_layouts refined_layouts; /* of the chunk */
 	size_t pool; /* the first that ends at or behind the object */
+	const struct hi_row_reuse *reuse; /* NULL: no rows of a census before */
+	struct hi_row_cursor row_cursor;
+	uint8_t *marks; /* of the rows of the chunk (row_reuse.h); NULL: no series */
+	uint32_t *keys; /* of the chunk; NULL: no series */
 	/* The object at hand: */
 	const uint8_t *host; /* NULL: not in one piece */
 	uint64_t addr, usable;
@@ -64,6 +72,7 @@ struct scanner {
 	uint32_t slot_labels, raw_labels;    /* of its first slot; 0: no labels */
 	bool has_integers; /* what is read without a slot are integers, by the type */
 	bool is_certain;   /* its type describes all of it: Note [Certain records] */
+	bool is_alone;	   /* its row depends on nothing else: HI_ROW_ALONE */
 	struct hi_cover *covered; /* NULL, or its words that have been scanned */
 	uint64_t unresolved,
 		unresolved_end; /* records in it whose rules were not resolved */
@@ -74,7 +83,7 @@ struct scanner {
 		const struct hi_rule *rule;
 		uint32_t label;
 	} rule_labels[RULE_LABELS];
-	uint64_t words_scanned, bytes_scanned, unreadable;
+	uint64_t words_scanned, bytes_scanned, unreadable, rows_reused;
 	enum hi_status status;
 	struct hi_error error;
 };
@@ -115,14 +124,37 @@ static inline uint8_t grade_of_hit(uint8_t grade, bool interior)
 {
 	if (!interior)
 		return grade & GRADE_MASK;
-	if (grade == GRADE_START)
+	if ((grade & ~GRADE_UNRESOLVED) == GRADE_START)
 		return HI_GRADE_CONSERVATIVE;
-	return (uint8_t)((grade & GRADE_MASK) | (grade == HI_GRADE_EXACT));
+	return (uint8_t)((grade & GRADE_MASK) |
+			 ((grade & ~GRADE_UNRESOLVED) == HI_GRADE_EXACT));
 }
 
 static inline bool may_take_label(const struct scanner *s, hi_node id)
 {
 	return s->typing->untyped[id / 64] >> id % 64 & 1;
+}
+
+/* There may be objects in the next census where these words lead. */
+static void mark_rows_with_misses(struct scanner *s, size_t n_words, size_t n_hits)
+{
+	size_t h = 0;
+
+	for (size_t i = 0; i < n_words; i++) {
+		if (h < n_hits && s->hits[h].index == i)
+			h++;
+		else
+			s->marks[s->owners[i]] &= (uint8_t)~HI_ROW_ALONE;
+	}
+}
+
+/* Pointees are looked up by propagation, but not those of layouts whose pointers infer no
+ * types. */
+static inline bool leads_to_code(const struct scanner *s, uint32_t index)
+{
+	return (s->grades[index] & GRADE_UNRESOLVED) &&
+	       hi_layouts_pointee(s->typing->layouts, s->unresolved_slots[index]) ==
+		       HI_LAYOUT_FUNCTION;
 }
 
 /* Looks the batch up and appends what it hits. */
@@ -131,6 +163,8 @@ static void flush_scanned_words(struct scanner *s)
 	struct edge_buffer *e = &s->edges;
 	size_t n_hits = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
 
+	if (s->marks && n_hits < s->n)
+		mark_rows_with_misses(s, s->n, n_hits);
 	s->n = 0;
 	if (e->count + n_hits > e->capacity && !grow_edges(e, e->count + n_hits)) {
 		s->status = hi_fail_memory(&s->error, "edges");
@@ -139,6 +173,8 @@ static void flush_scanned_words(struct scanner *s)
 	for (size_t i = 0; i < n_hits; i++) {
 		const struct hi_hit *hit = &s->hits[i];
 
+		if (leads_to_code(s, hit->index))
+			continue;
 		if ((s->grades[hit->index] & GRADE_INTEGER) &&
 		    !hi_vector_push(&e->integers, (uint32_t)e->count))
 			s->status = hi_fail_memory(&s->error, "edges");
@@ -232,10 +268,12 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 					       s->addr + offset, 8);
 	bool known = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 	bool is_integer = slot ? slot->is_integer : s->has_integers;
+	uint32_t pointee =
+		known ? atomic_load_explicit(&slot->layout, memory_order_relaxed)
+		      : HI_LAYOUT_NOTHING;
 	uint64_t word;
 
-	if (known && atomic_load_explicit(&slot->layout, memory_order_relaxed) ==
-			     HI_LAYOUT_FUNCTION)
+	if (pointee == HI_LAYOUT_FUNCTION)
 		return;
 	if (at) {
 		memcpy(&word, at, sizeof(word));
@@ -247,12 +285,16 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 	if (s->covered)
 		hi_cover_mark(s->covered, s->addr + offset - s->block);
 	s->words_scanned++;
-	scan_word_to_edge(s, word,
-			  !known ? HI_GRADE_CONSERVATIVE |
-					   (is_integer ? GRADE_INTEGER : 0)
-			  : hi_pointer_slot_may_be_number(slot, word) ? GRADE_START
-								      : HI_GRADE_EXACT,
-			  slot_label_of(s, slot, known));
+	if (pointee == HI_LAYOUT_NONE)
+		s->unresolved_slots[s->n] = slot;
+	scan_word_to_edge(
+		s, word,
+		(uint8_t)((!known ? HI_GRADE_CONSERVATIVE |
+					    (is_integer ? GRADE_INTEGER : 0)
+			   : hi_pointer_slot_may_be_number(slot, word) ? GRADE_START
+								       : HI_GRADE_EXACT) |
+			  (pointee == HI_LAYOUT_NONE ? GRADE_UNRESOLVED : 0)),
+		slot_label_of(s, slot, known));
 	if (s->n == BATCH)
 		flush_scanned_words(s);
 }
@@ -296,6 +338,16 @@ static uint32_t label_of_reference(struct scanner *s,
 	return s->rule_labels[i].label;
 }
 
+/* Of words that lie among the objects. */
+static void note_lacks(struct scanner *s, const struct hi_rule_reference *reference)
+{
+	const struct hi_objects *objects = s->typing->objects;
+
+	s->is_alone = false;
+	if (reference->word - objects->low < objects->high - objects->low)
+		hi_rule_note_lacks(reference->rule->lacks, reference->lacks);
+}
+
 static void scan_rule_reference(void *arg, const struct hi_rule_reference *reference,
 				uint32_t layout)
 {
@@ -306,8 +358,8 @@ static void scan_rule_reference(void *arg, const struct hi_rule_reference *refer
 		return;
 	if (s->covered)
 		hi_cover_mark(s->covered, reference->at - s->block);
-	if (reference->lacks && reference->word - s->low < s->span)
-		hi_rule_note_lacks(reference->rule->lacks, reference->lacks);
+	if (reference->lacks)
+		note_lacks(s, reference);
 	s->words_scanned++;
 	scan_word_to_edge(s, reference->word, grade_of(reference),
 			  label_of_reference(s, reference));
@@ -320,6 +372,7 @@ static void scan_unresolved_record(void *arg, uint64_t addr, uint64_t end)
 {
 	struct scanner *s = arg;
 
+	s->is_alone = false;
 	if (addr < s->unresolved)
 		s->unresolved = addr;
 	if (end > s->unresolved_end)
@@ -396,18 +449,28 @@ static void add_piece(struct scanner *s, hi_node piece, uint32_t label)
 		flush_scanned_words(s);
 }
 
-/* The pieces of a pool hold together: Note [Subobjects] in subobjects.h. */
-static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
+/* The pool that an object is a piece of, if it has a remainder. Ids ascend. */
+static const struct hi_pool *pool_of_piece(struct scanner *s, hi_node id)
 {
 	const struct hi_pools *pools = &s->typing->pools;
 	const struct hi_pool *pool;
-	uint32_t label;
 
 	while (s->pool < pools->count && pools->items[s->pool].last < id)
 		s->pool++;
 	pool = s->pool < pools->count ? &pools->items[s->pool] : NULL;
-	if (!pool || id < pool->first || pool->remainder == HI_NODE_NONE)
+	return pool && id >= pool->first && pool->remainder != HI_NODE_NONE ? pool : NULL;
+}
+
+/* The pieces of a pool hold together: Note [Subobjects] in subobjects.h. */
+static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
+{
+	const struct hi_pools *pools = &s->typing->pools;
+	const struct hi_pool *pool = pool_of_piece(s, id);
+	uint32_t label;
+
+	if (!pool)
 		return;
+	s->is_alone = false;
 	label = id == pool->first ? rest_label(s, key) : 0;
 	if (id != pool->remainder) {
 		add_piece(s, pool->remainder, label);
@@ -514,9 +577,11 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 	s->bytes_scanned += s->usable;
 	s->layout = NULL;
 	s->is_certain = true;
+	s->is_alone = false;
 	if (hi_object_is_internal(s->typing->objects, id) ||
 	    hi_stdio_buffers_have(s->typing, id))
 		return;
+	s->is_alone = s->host;
 	if (s->typing->pools.count)
 		scan_pool(s, id, key);
 	layout = key & HI_KEY_LAYOUT
@@ -527,6 +592,10 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 		return;
 	}
 	s->layout = layout;
+	s->is_alone &= !layout->managed;
+	s->walker.block = s->addr;
+	s->walker.block_end = s->addr + s->usable;
+	s->walker.reads_elsewhere = false;
 	if (layout->managed && !layout->opaque)
 		s->typing->runtime->ops->edges(s->cursor, s->addr, s->usable,
 					       layout->managed - 1, scan_managed, s);
@@ -534,6 +603,7 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 		scan_chars(s);
 	else if (!layout->blob)
 		scan_typed(s, layout, key);
+	s->is_alone &= !s->walker.reads_elsewhere;
 }
 
 /* A type that describes only the beginning of its block is inferred. */
@@ -584,6 +654,68 @@ static uint32_t window_of(const struct hi_objects *objects, hi_node id)
 	return w;
 }
 
+/* May the object have the row that it had, if its bytes are the same? */
+static bool may_have_old_row(struct scanner *s, hi_node id)
+{
+	const struct hi_typing *typing = s->typing;
+
+	return !hi_object_is_internal(typing->objects, id) &&
+	       !(typing->pools.count && pool_of_piece(s, id)) &&
+	       !hi_stdio_buffers_have(typing, id);
+}
+
+static bool append_old_row(struct scanner *s, const struct hi_old_row *row,
+			   bool names_targets)
+{
+	struct edge_buffer *e = &s->edges;
+	uint32_t n = row->edges.count;
+
+	if (e->count + n > e->capacity && !grow_edges(e, e->count + n)) {
+		s->status = hi_fail_memory(&s->error, "edges");
+		return false;
+	}
+	if (!hi_row_translate(s->reuse, row, names_targets, e->to + e->count))
+		return false;
+	memcpy(e->grade + e->count, row->edges.grade, n);
+	if (!hi_row_integers(s->reuse, &s->row_cursor, row, e->count, &e->integers))
+		s->status = hi_fail_memory(&s->error, "edges");
+	e->count += n;
+	s->row[s->owner + 1] += n;
+	return true;
+}
+
+/* Note [Rows that are reused]. False: the object is to be scanned. */
+static bool reuse_row(struct scanner *s, hi_node id, uint32_t key)
+{
+	struct hi_old_row row;
+	const uint8_t *host;
+
+	if (!hi_row_find(s->reuse, &s->row_cursor, s->addr, s->usable, key, &row) ||
+	    !may_have_old_row(s, id))
+		return false;
+	host = hi_memory_windows_at(&s->typing->memory_windows, &s->window, s->addr,
+				    s->usable);
+	if (!host || !hi_image_bytes_are_unchanged(s->typing->image, host, s->usable))
+		return false;
+	if (s->n)
+		flush_scanned_words(s);
+	if (s->status != HI_OK || !append_old_row(s, &row, key & HI_KEY_LAYOUT))
+		return false;
+	s->is_certain = row.mark & HI_ROW_CERTAIN;
+	s->is_alone = true;
+	s->rows_reused++;
+	return true;
+}
+
+static void mark_row(struct scanner *s, uint32_t key)
+{
+	s->keys[s->owner] = key;
+	if (!s->is_alone)
+		s->marks[s->owner] = 0;
+	if (s->is_certain)
+		s->marks[s->owner] |= HI_ROW_CERTAIN;
+}
+
 static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 {
 	struct hi_objects *objects = s->typing->objects;
@@ -602,7 +734,12 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 		if (s->usable == UINT32_MAX)
 			s->usable = hi_objects_usable(objects, id);
 		s->owner = i;
-		scan_object(s, id, key);
+		if (s->marks)
+			s->marks[i] = HI_ROW_ALONE;
+		if (!s->reuse || !reuse_row(s, id, key))
+			scan_object(s, id, key);
+		if (s->marks)
+			mark_row(s, key);
 		settle_type(s, id, key);
 	}
 	flush_scanned_words(s);
@@ -634,6 +771,12 @@ static void scan_chunk_edges(void *arg, size_t task, unsigned worker)
 	s->edges.count = 0;
 	s->refined_layouts.count = 0;
 	s->pool = first_pool(&s->typing->pools, first);
+	if (s->typing->rows.keys) {
+		s->marks = s->typing->rows.marks + first;
+		s->keys = s->typing->rows.keys + first;
+	}
+	if (s->reuse)
+		s->row_cursor = hi_row_cursor(s->reuse, first);
 	scan_chunk_objects(s, first, n);
 	if (s->status == HI_OK && s->edges.count > UINT32_MAX)
 		s->status = hi_fail(&s->error, HI_LIMIT, 0, "too many edges");
@@ -661,7 +804,8 @@ static void scanner_destroy(struct scanner *s)
 }
 
 static struct scanner *scanner_create(struct hi_typing *typing,
-				      struct hi_graph_builder *builder)
+				      struct hi_graph_builder *builder,
+				      const struct hi_row_reuse *reuse)
 {
 	struct scanner *s = hi_calloc(1, sizeof(*s));
 
@@ -669,8 +813,13 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 		return NULL;
 	s->typing = typing;
 	s->builder = builder;
+	s->reuse = reuse->now ? reuse : NULL;
 	s->low = typing->objects->low;
 	s->span = typing->objects->high - s->low;
+	if (typing->rows.keys) {
+		s->low = typing->rows.low;
+		s->span = typing->rows.high - s->low;
+	}
 	s->scratch = hi_alloc(HI_SPAN_SCRATCH);
 	s->row = hi_alloc((HI_CHUNK_NODES + 1) * sizeof(*s->row));
 	s->cursor = typing->runtime ? hi_runtime_cursor(typing->runtime) : NULL;
@@ -699,6 +848,7 @@ static enum hi_status collect_scanners(struct hi_typing *typing,
 		typing->stats.words_scanned += s->words_scanned;
 		typing->stats.bytes_scanned += s->bytes_scanned;
 		typing->stats.unreadable_bytes += s->unreadable;
+		typing->stats.rows_reused += s->rows_reused;
 		if (s->cursor)
 			typing->runtime->n_cut += typing->runtime->ops->cut(s->cursor);
 		if (s->status != HI_OK && status == HI_OK) {
@@ -716,6 +866,7 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 	size_t n_chunks =
 		((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
 	struct scanner *scanners[64] = {};
+	struct hi_row_reuse reuse;
 	unsigned n = typing->threads;
 	enum hi_status status = HI_OK;
 
@@ -726,8 +877,11 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 		typing->n_refined_chunks = n_chunks;
 	else
 		status = hi_fail_memory(err, "types");
+	if (status == HI_OK && typing->keeps_rows && !hi_rows_record(typing))
+		hi_kept_rows_free(&typing->rows);
+	hi_row_reuse_begin(&reuse, typing);
 	for (unsigned i = 0; i < n && status == HI_OK; i++) {
-		scanners[i] = scanner_create(typing, b);
+		scanners[i] = scanner_create(typing, b, &reuse);
 		if (!scanners[i])
 			status = hi_fail_memory(err, "edges");
 	}
@@ -737,6 +891,8 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 	}
 	for (unsigned i = 0; i < n; i++)
 		scanner_destroy(scanners[i]);
+	hi_row_reuse_end(&reuse);
+	hi_kept_rows_free(&typing->rows_before);
 	return status;
 }
 

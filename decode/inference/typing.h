@@ -24,7 +24,8 @@ struct hi_typing_stats {
 	struct hi_subobject_stats subobjects;
 	uint64_t outside_bytes;	 /* of objects in memory that no allocator walks */
 	uint64_t outside_loader; /* of these objects: the dynamic linker's own */
-	uint64_t words_scanned, bytes_scanned;
+	uint64_t words_scanned, bytes_scanned; /* without rows that were reused */
+	uint64_t rows_reused; /* from the census before (Note [Rows that are reused]) */
 	uint64_t unreadable_bytes; /* of live blocks */
 	uint64_t frames, truncated_stacks;
 };

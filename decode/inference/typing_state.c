@@ -40,11 +40,24 @@ uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id)
 	return type < typing->n_types ? typing->layout_of_type[type] : HI_LAYOUT_NONE;
 }
 
+void hi_kept_rows_free(struct hi_kept_rows *rows)
+{
+	for (size_t i = 0; rows->integer_edges && i < rows->n_chunks; i++)
+		hi_vector_free(&rows->integer_edges[i]);
+	free(rows->integer_edges);
+	free(rows->keys);
+	free(rows->marks);
+	hi_graph_destroy(rows->graph);
+	*rows = (struct hi_kept_rows){};
+}
+
 void hi_typing_destroy(struct hi_typing *typing)
 {
 	if (!typing)
 		return;
 	hi_layouts_destroy(typing->layouts);
+	hi_kept_rows_free(&typing->rows);
+	hi_kept_rows_free(&typing->rows_before);
 	hi_memory_windows_deinit(&typing->memory_windows);
 	free(typing->layout_of_type);
 	for (size_t i = 0; i < typing->n_refined_chunks; i++)

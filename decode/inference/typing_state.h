@@ -93,6 +93,19 @@ struct hi_variable_edge {
 
 struct hi_edge_indexes HI_VECTOR(uint32_t);
 
+/* Rows of a census, for the next one of a series (row_reuse.h). */
+struct hi_kept_rows {
+	struct hi_graph *graph; /* owned; NULL: there are none, or not yet */
+	uint32_t *keys;		/* by object, as the scan found them; NULL: no series */
+	uint8_t *marks;		/* by object */
+	struct hi_edge_indexes *integer_edges; /* as in struct hi_typing */
+	size_t n_chunks;
+	uint64_t low, high; /* words of [low, high) were looked up */
+	uint64_t sizes_hash;
+};
+/* Frees the rows, and empties them. */
+void hi_kept_rows_free(struct hi_kept_rows *rows);
+
 struct hi_labels;
 
 struct hi_typing {
@@ -131,6 +144,9 @@ struct hi_typing {
 	/* Edges of integers: per chunk their indexes in it, ascending; of variables. */
 	struct hi_edge_indexes *integer_edges;
 	struct HI_VECTOR(struct hi_variable_edge) integer_refs; /* sorted */
+	bool keeps_rows;					/* for the next census */
+	struct hi_kept_rows rows, rows_before;
+	uint32_t n_layouts_at_first; /* kept_typing.h; 0: they are new */
 	struct hi_labels *labels; /* the run owns them while edges are scanned; or NULL */
 	struct hi_typing_conflict *conflict_rows;
 	size_t n_conflict_rows;

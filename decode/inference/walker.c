@@ -3,11 +3,17 @@
 
 #include <string.h>
 
+static bool is_within_block(const struct hi_walker *w, uint64_t addr, uint64_t size)
+{
+	return addr >= w->block && addr < w->block_end && w->block_end - addr >= size;
+}
+
 static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	struct hi_walker *w = arg;
 	const uint8_t *at;
 
+	w->reads_elsewhere |= !is_within_block(w, addr, size);
 	if (w->value) {
 		if (addr < w->block || addr > w->block_end || w->block_end - addr < size)
 			return hi_memory_read(w->typing->image->memory, addr, buf, size,
@@ -34,10 +40,11 @@ static const uint8_t *host_of_block(struct hi_walker *w)
 
 static uint64_t usable_at_address(void *arg, uint64_t addr)
 {
-	const struct hi_walker *w = arg;
+	struct hi_walker *w = arg;
 	uint64_t offset = 0;
 	hi_node id = hi_objects_find(w->typing->objects, addr, &offset);
 
+	w->reads_elsewhere |= !is_within_block(w, addr, 1);
 	return id == HI_NODE_NONE ? 0 : hi_object_usable(w->typing->objects, id) - offset;
 }
 

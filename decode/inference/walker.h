@@ -44,6 +44,7 @@ struct hi_walker {
 	hi_context last_context;
 	unsigned depth;
 	uint64_t block, block_end;
+	bool reads_elsewhere; /* not only in the block; set, never cleared */
 	const uint8_t *host;  /* its bytes, or NULL */
 	const uint8_t *value; /* the object's bytes, when they are in no memory */
 };

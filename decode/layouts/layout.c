@@ -457,6 +457,19 @@ uint32_t hi_layouts_count(const struct hi_layouts *layouts)
 	return atomic_load_explicit(&layouts->priv->count, memory_order_acquire);
 }
 
+void hi_layouts_renew(struct hi_layouts *layouts)
+{
+	uint32_t n = hi_layouts_count(layouts);
+
+	for (uint32_t i = HI_LAYOUT_FIRST; i < n; i++) {
+		struct hi_layout *layout = hi_layouts_get(layouts, i);
+
+		atomic_store(&layout->used, false);
+		layout->graph_type = 0;
+	}
+	layouts->sizes = (struct hi_block_sizes){};
+}
+
 bool hi_layouts_failed(const struct hi_layouts *layouts)
 {
 	return atomic_load(&layouts->priv->failed);

@@ -82,6 +82,8 @@ struct hi_layouts {
 enum hi_status hi_layouts_create(struct hi_type_source source, struct hi_layouts **ret,
 				 struct hi_error *err);
 void hi_layouts_destroy(struct hi_layouts *layouts);
+/* For another run of inference: no layout is used, none is a graph type. */
+void hi_layouts_renew(struct hi_layouts *layouts);
 
 /*
  * Index of the layout of a type, which is made if there is none yet. HI_LAYOUT_FUNCTION

@@ -43,6 +43,10 @@ enum hi_status hi_rulebook_add_file(struct hi_rulebook *book, const char *path,
 enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe_name,
 				       struct hi_error *err);
 
+/* For another census of the same modules: forgets what rules lacked and which were used.
+ * False: there are warnings, which are of one census; the book is not to be used again. */
+bool hi_rulebook_renew(struct hi_rulebook *book);
+
 /* Returns the operations through which types get their rules. They borrow the book. No
  * text may be added afterwards. */
 struct hi_rule_source hi_rulebook_source(struct hi_rulebook *book);

@@ -54,3 +54,26 @@ void hi_book_warn_of_lacks(struct hi_rulebook *book)
 			      c->rules.variants_lacks);
 	}
 }
+
+static void forget_lacks(_Atomic uint64_t *kept)
+{
+	if (kept)
+		atomic_store(kept, 0);
+}
+
+bool hi_rulebook_renew(struct hi_rulebook *book)
+{
+	bool is_quiet;
+
+	pthread_mutex_lock(&book->lock);
+	for (size_t i = 0; i < book->compiled.count; i++) {
+		const struct hi_compiled *c = book->compiled.items[i];
+
+		for (uint32_t k = 0; k < c->rules.n; k++)
+			forget_lacks(c->rules.items[k].lacks);
+		forget_lacks(c->rules.variants_lacks);
+	}
+	is_quiet = !book->warnings.count && !book->no_memory;
+	pthread_mutex_unlock(&book->lock);
+	return is_quiet;
+}

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "decode/inference/kept_typing.h"
 #include "decode/inference/labels.h"
 #include "decode/inference/typing_state.h"
 #include "decode/roots/roots.h"
@@ -403,6 +404,17 @@ static enum hi_status exclude_runtime(struct hi_typing *typing, struct hi_error 
 	return status;
 }
 
+/* Layouts and rows of the census before. Not with a runtime: its types have new layouts
+ * each time. */
+static void take_kept(struct hi_typing *typing, struct hi_kept_typing *kept)
+{
+	typing->keeps_rows = !typing->conservative && !typing->runtime;
+	if (typing->keeps_rows)
+		hi_kept_typing_take(kept, typing);
+	else
+		hi_kept_typing_free(kept);
+}
+
 static enum hi_status
 typing_create(const struct hi_image *image, struct hi_modules *modules,
 	      const struct hi_typing_source *source, struct hi_allocator *allocator,
@@ -437,7 +449,11 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 		options && options->threads ? options->threads : hi_parallel_threads();
 	if (typing->threads > MAX_THREADS)
 		typing->threads = MAX_THREADS;
-	status = hi_layouts_create(typing->source.types, &typing->layouts, err);
+	if (options && options->kept)
+		take_kept(typing, options->kept);
+	status = typing->layouts
+			 ? HI_OK
+			 : hi_layouts_create(typing->source.types, &typing->layouts, err);
 	if (status == HI_OK)
 		hi_block_sizes_of(allocator, &typing->layouts->sizes);
 	if (status == HI_OK)

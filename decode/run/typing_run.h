@@ -8,6 +8,8 @@
 
 #include "decode/inference/typing.h"
 
+struct hi_kept_typing;
+
 struct hi_typing_options {
 	bool conservative; /* every word of every block and root may be a pointer; no
 			      types */
@@ -18,6 +20,9 @@ struct hi_typing_options {
 	/* Knows the objects in its blocks, and its roots; NULL: none. Outlives the
 	 * typing. */
 	struct hi_runtime *runtime;
+	/* Of a series: what the census before left (kept_typing.h), which is taken, and
+	 * hi_typing_keep() fills it again. Outlives the typing. NULL: no series. */
+	struct hi_kept_typing *kept;
 };
 
 /*

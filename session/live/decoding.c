@@ -26,12 +26,12 @@ static bool borrow_modules(struct hi_inspection *in)
 		return false;
 	if (hi_modules_renew(census_cache->modules, in->image)) {
 		hi_types_renew(census_cache->types);
+		in->decoders.rulebook = hi_take(census_cache->rulebook);
 		in->decoders.modules = hi_take(census_cache->modules);
 		in->decoders.types = hi_take(census_cache->types);
 		return true;
 	}
-	hi_types_close(hi_take(census_cache->types));
-	hi_modules_close(hi_take(census_cache->modules));
+	hi_census_cache_free_modules(census_cache);
 	return false;
 }
 
@@ -100,7 +100,7 @@ static enum hi_status open_rulebook(struct hi_inspection *in, struct hi_error *e
 {
 	enum hi_status status;
 
-	if (!in->decoders.types)
+	if (!in->decoders.types || in->decoders.rulebook)
 		return HI_OK;
 	status = hi_rulebook_create(in->decoders.types, in->decoders.modules,
 				    &in->decoders.rulebook, err);
@@ -314,13 +314,25 @@ static void warn_of_cut_objects(struct hi_inspection *in)
 				in->decoders.runtime->ops->name);
 }
 
+/* NULL: nothing of this census is kept for a next one. */
+static struct hi_kept_typing *kept_typing_of(const struct hi_inspection *in)
+{
+	struct hi_census_cache *census_cache = in->run->census_cache;
+
+	return census_cache && in->decoders.types && in->decoders.rulebook &&
+			       !in->options->decoding.conservative
+		       ? &census_cache->kept_typing
+		       : NULL;
+}
+
 static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 			      struct hi_error *err)
 {
 	struct hi_typing_options options = {.conservative = conservative,
 					    .redact = in->options->snap.redact,
 					    .threads = hi_inspection_threads(in),
-					    .runtime = in->decoders.runtime};
+					    .runtime = in->decoders.runtime,
+					    .kept = kept_typing_of(in)};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
 

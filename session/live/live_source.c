@@ -7,8 +7,10 @@
 
 #include <stdlib.h>
 
+#include "attach/free_memory.h"
 #include "attach/image_kept.h"
 #include "base/cleanup.h"
+#include "decode/rules/rulebook.h"
 #include "session/census_cache.h"
 #include "session/live/decoding.h"
 #include "session/live/freeze.h"
@@ -35,8 +37,36 @@ static void return_modules(struct hi_inspection *in)
 	census_cache->types = hi_take(in->decoders.types);
 }
 
+/* Where the rulebook has nothing to warn of: a warning is of one census. Files of hints
+ * may change between censuses. */
+static bool may_keep_typing(struct hi_inspection *in)
+{
+	return in->decoders.typing && in->graph && in->decoders.rulebook &&
+	       in->decoders.types && !in->diagnostics.short_of_memory &&
+	       !hi_inspect_lost_something(in) && !in->options->decoding.n_hints &&
+	       hi_rulebook_renew(in->decoders.rulebook);
+}
+
+/* What was kept is of the image before this one. */
+static void keep_typing(struct hi_inspection *in)
+{
+	struct hi_census_cache *census_cache = in->run->census_cache;
+
+	if (!census_cache || !in->image)
+		return;
+	hi_kept_typing_free(&census_cache->kept_typing);
+	if (!may_keep_typing(in))
+		return;
+	hi_typing_keep(in->decoders.typing, &in->graph,
+		       hi_memory_available("/proc", "/sys/fs/cgroup") / 4,
+		       &census_cache->kept_typing);
+	if (census_cache->kept_typing.layouts)
+		census_cache->rulebook = hi_take(in->decoders.rulebook);
+}
+
 static void close_image(struct hi_inspection *in)
 {
+	keep_typing(in);
 	hi_typing_destroy(in->decoders.typing);
 	hi_graph_destroy(in->graph);
 	hi_rulebook_destroy(in->decoders.rulebook);

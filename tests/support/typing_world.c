@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "attach/mock.h"
 #include "census/analysis/analysis.h"
 #include "harness.h"
@@ -79,6 +80,7 @@ static void world_reset(struct world *w)
 void world_forget(struct world *w)
 {
 	world_reset(w);
+	hi_rulebook_destroy(hi_take(w->kept_book));
 	hi_image_destroy(w->image);
 	w->image = NULL;
 	w->memory = NULL;
@@ -205,14 +207,19 @@ static enum hi_status build_objects(struct world *w, struct hi_objects **ret,
 	return hi_objects_seal(b, ret, err);
 }
 
-static enum hi_status make_rules(struct world *w, struct hi_rule_source *ret,
-				 struct hi_error *err)
+static enum hi_status make_rules(struct world *w, bool is_kept,
+				 struct hi_rule_source *ret, struct hi_error *err)
 {
 	const struct hi_expression_source source = world_expressions(w);
 	enum hi_status status;
 
 	if (!w->hints)
 		return HI_OK;
+	if (w->kept_book && is_kept) {
+		w->book = hi_take(w->kept_book);
+		*ret = hi_rulebook_source(w->book);
+		return HI_OK;
+	}
 	status = hi_rulebook_create_with(&source, &w->book, err);
 	if (status == HI_OK)
 		status = hi_rulebook_add(w->book, "x.hints", w->hints, strlen(w->hints),
@@ -230,7 +237,7 @@ enum hi_status world_run(struct world *w, const struct hi_typing_options *option
 	enum hi_status status;
 
 	world_reset(w);
-	status = make_rules(w, &all.rules, err);
+	status = make_rules(w, all.kept, &all.rules, err);
 	if (status == HI_OK)
 		status = build_objects(w, &objects, err);
 	if (status == HI_OK)

@@ -37,8 +37,9 @@ struct world {
 	struct hi_modules *modules;	 /* or NULL */
 	uint64_t vtable_of[WORLD_TYPES]; /* vptr of a type, 0 none */
 	struct hi_typing_source source;
-	const char *hints;	  /* a text that world_run() uses, or NULL */
-	struct hi_rulebook *book; /* of the last run with hints */
+	const char *hints;	       /* a text that world_run() uses, or NULL */
+	struct hi_rulebook *book;      /* of the last run with hints */
+	struct hi_rulebook *kept_book; /* for a run with options.kept; NULL: a new one */
 	/* Places that expressions of hints know by name. */
 	struct world_place {
 		const char *name;
