@@ -313,16 +313,51 @@ static void drop_optional_links(struct hi_event_source *base)
 }
 
 /* Both holders at one time. If opening has failed there are no links. */
-static void close_links(struct hi_bpf_source *source)
+static void close_whole_links(struct hi_bpf_source *source)
 {
 	size_t kept = source->n_links < source->n_kept ? source->n_links : source->n_kept;
 
-	/* It ends its window first. */
-	hi_probe_holder_end(&source->windows.holder);
 	hi_probe_holder_let_go(&source->optional_holder, source->links + kept,
 			       source->n_links - kept);
 	hi_probe_holder_close(&source->holder, source->links, kept);
 	hi_probe_holder_end(&source->optional_holder);
+	source->n_links = 0;
+}
+
+static void close_links(struct hi_bpf_source *source)
+{
+	/* It ends its window first. */
+	hi_probe_holder_end(&source->windows.holder);
+	close_whole_links(source);
+}
+
+static enum hi_status fail_by_first_thread(const struct hi_target *target,
+					   struct hi_error *err)
+{
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "the first thread of process %d has ended, which probes of "
+		       "windows need",
+		       (int)target->pid);
+}
+
+/* The holder of windows has its anchors before the links are closed. */
+static enum hi_status use_windows(struct hi_event_source *base,
+				  const struct hi_event_schedule *schedule,
+				  struct hi_error *err)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+	enum hi_status status;
+
+	if (hi_bpf_process_has_no_main_thread(source->target->pid))
+		return fail_by_first_thread(source->target, err);
+	source->n_planned = source->n_links;
+	status = hi_bpf_source_prepare_windows(source, err);
+	if (status != HI_OK)
+		return status;
+	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_NOT, __ATOMIC_SEQ_CST);
+	close_whole_links(source);
+	source->windows.schedule = *schedule;
+	return HI_OK;
 }
 
 static size_t counts_size(void)
@@ -348,20 +383,22 @@ static void close_bpf_source(struct hi_event_source *base)
 	free(source);
 }
 
-#define BPF_SOURCE_OPS(probes)                                                           \
+#define BPF_SOURCE_OPS(probes, windows)                                                  \
 	{                                                                                \
 		.name = (probes), .count = count_events, .set_sampling = set_sampling,   \
 		.drop_optional = drop_optional_links, .start = start_events,             \
 		.pause = pause_events, .set_unwind = hi_bpf_source_set_unwind,           \
 		.poll = poll_ring, .drain = drain_ring, .stats = read_stats,             \
 		.look = look_for_trampoline, .stop = stop_events,                        \
-		.close = close_bpf_source,                                               \
+		.close = close_bpf_source, .use_windows = (windows),                     \
 	}
 
-static const struct hi_event_source_ops multi_source_ops = BPF_SOURCE_OPS("uprobe_multi");
-static const struct hi_event_source_ops perf_source_ops = BPF_SOURCE_OPS("perf events");
+static const struct hi_event_source_ops multi_source_ops =
+	BPF_SOURCE_OPS("uprobe_multi", use_windows);
+static const struct hi_event_source_ops perf_source_ops =
+	BPF_SOURCE_OPS("perf events", NULL);
 static const struct hi_event_source_ops old_source_ops =
-	BPF_SOURCE_OPS("perf events without cookies");
+	BPF_SOURCE_OPS("perf events without cookies", NULL);
 
 /* ---- opening ---- */
 
@@ -613,10 +650,7 @@ enum hi_status hi_event_source_open(const struct hi_target *target,
 
 	if (options->windows.length_ns)
 		return hi_bpf_process_has_no_main_thread(target->pid)
-			       ? hi_fail(err, HI_UNSUPPORTED, 0,
-					 "the first thread of process %d has ended, "
-					 "which probes of windows need",
-					 (int)target->pid)
+			       ? fail_by_first_thread(target, err)
 			       : open_bpf_source(target, functions, options, BY_MULTI,
 						 ret, err);
 	if (!hi_bpf_process_has_no_main_thread(target->pid) &&

@@ -21,6 +21,16 @@ void hi_event_source_drop_optional(struct hi_event_source *source)
 	source->ops->drop_optional(source);
 }
 
+enum hi_status hi_event_source_use_windows(struct hi_event_source *source,
+					   const struct hi_event_schedule *schedule,
+					   struct hi_error *err)
+{
+	return source->ops->use_windows
+		       ? source->ops->use_windows(source, schedule, err)
+		       : hi_fail(err, HI_UNSUPPORTED, 0, "%s have no windows",
+				 source->ops->name);
+}
+
 enum hi_status hi_event_source_start(struct hi_event_source *source, struct hi_error *err)
 {
 	return source->ops->start(source, err);

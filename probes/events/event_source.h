@@ -58,6 +58,16 @@ struct hi_event_stats {
 	} functions[HI_BPF_EVENT_FUNCTIONS];
 };
 
+/*
+ * Events are made in windows of this length only, one in each period at a random place of
+ * it (Note [Windows] in window_holder.c), each of at most so many hits, and of as few as
+ * take the target no longer than cost_ns (Note [The cost of a window] in window_cost.h;
+ * 0: any).
+ */
+struct hi_event_schedule {
+	uint64_t length_ns, period_ns, budget, cost_ns;
+};
+
 struct hi_event_source;
 struct hi_event_source_ops {
 	const char *name; /* by which means: "uprobe_multi", "perf events", "mock" */
@@ -68,6 +78,10 @@ struct hi_event_source_ops {
 	void (*set_sampling)(struct hi_event_source *source, uint64_t bytes);
 	/* Before the start: closes the probes of functions with HI_BPF_OPTIONAL. */
 	void (*drop_optional)(struct hi_event_source *source);
+	/* From the next start on events are made in windows alone. NULL: cannot. */
+	enum hi_status (*use_windows)(struct hi_event_source *source,
+				      const struct hi_event_schedule *schedule,
+				      struct hi_error *err);
 	/* Events are made from now on. A call that is under way makes none. */
 	enum hi_status (*start)(struct hi_event_source *source, struct hi_error *err);
 	/* From now on what is allocated makes no event, until it goes on: but frees of
@@ -104,13 +118,7 @@ struct hi_event_source_options {
 	/* From the start on: a HI_EVENT_TICK for so much CPU time of each thread; 0:
 	 * none. If the kernel refuses it there are none, and the stats have that. */
 	uint64_t scan_ns;
-	/* Events are made in windows of this length only, one in each period at a random
-	 * place of it (Note [Windows] in window_holder.c), each of at most so many hits,
-	 * and of as few as take the target no longer than cost_ns (Note [The cost of a
-	 * window] in window_cost.h; 0: any). 0: always. */
-	struct hi_event_schedule {
-		uint64_t length_ns, period_ns, budget, cost_ns;
-	} windows;
+	struct hi_event_schedule windows; /* zeros: events are made all the time */
 };
 
 /*
@@ -145,6 +153,15 @@ void hi_event_source_count(struct hi_event_source *source);
 /* bytes: the mean distance of samples, at most HI_SAMPLING_MEAN_MAX. */
 void hi_event_source_set_sampling(struct hi_event_source *source, uint64_t bytes);
 void hi_event_source_drop_optional(struct hi_event_source *source);
+/*
+ * Removes the probes of a source that was opened without windows; from the next start on
+ * there are windows alone, of the functions that were followed until now. After a start:
+ * stop and drain it before. HI_UNSUPPORTED: it cannot; other errors: as of
+ * hi_event_source_open(). After an error it is as it was.
+ */
+enum hi_status hi_event_source_use_windows(struct hi_event_source *source,
+					   const struct hi_event_schedule *schedule,
+					   struct hi_error *err);
 enum hi_status hi_event_source_start(struct hi_event_source *source,
 				     struct hi_error *err);
 void hi_event_source_pause(struct hi_event_source *source, bool is_paused);
