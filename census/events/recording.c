@@ -599,6 +599,31 @@ void hi_recording_forget_live(struct hi_recording *r)
 		hi_live_free(&r->tables[i]);
 }
 
+/* There are as many contexts as before. */
+#define CLEAR_COLUMN(column)                                                             \
+	memset((column).items, 0, (column).count * sizeof(*(column).items))
+
+void hi_recording_restart(struct hi_recording *r)
+{
+	hi_recording_forget_live(r);
+	hi_vector_free(&r->mapped);
+	for (size_t i = 0; i < r->calls.count; i++)
+		hi_vector_free(&r->calls.items[i].parts);
+	hi_vector_free(&r->calls);
+	hi_table_free(&r->call_of);
+	CLEAR_COLUMN(r->by_context);
+	CLEAR_COLUMN(r->carries);
+	CLEAR_COLUMN(r->overheads);
+	CLEAR_COLUMN(r->ticks);
+	CLEAR_COLUMN(r->ports);
+	memset(r->by_source, 0, sizeof(r->by_source));
+	memset(r->source_carries, 0, sizeof(r->source_carries));
+	memset(r->last_frees, 0, sizeof(r->last_frees));
+	r->all = (struct hi_context_totals){};
+	r->all_carry = (struct hi_totals_carry){};
+	r->counts = (struct hi_recording_counts){};
+}
+
 uint64_t hi_recording_size(const struct hi_recording *r)
 {
 	uint64_t size = r->mapped.capacity * sizeof(*r->mapped.items);

@@ -134,6 +134,10 @@ const struct hi_context_ports *hi_recording_ports(const struct hi_recording *rec
 /* Borrowed; see there for how long its columns are valid. */
 const struct hi_contexts *hi_recording_contexts(const struct hi_recording *recording);
 
+/* Forgets all events: nothing is live, and totals and counts are 0. Stacks and contexts
+ * stay as they are, since later events name them. Not where events are kept. */
+void hi_recording_restart(struct hi_recording *recording);
+
 /* Number of live allocations that have a record, without blocks that are put aside. */
 uint64_t hi_recording_live(const struct hi_recording *recording);
 /* The allocation that begins at addr; false: none is live. */

@@ -387,6 +387,41 @@ HI_TEST(census_recording, a_start_in_the_middle_misses_only_older_blocks)
 	}
 }
 
+/* All that was before is forgotten, and what comes later counts as if it began then. */
+HI_TEST(census_recording, a_restart_is_as_a_start_in_the_middle)
+{
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		HI_GUARD(hi_recording_destroy)
+		struct hi_recording *r = new_recording(), *other = new_recording();
+		struct hi_context_totals totals, others;
+		struct hi_recording_counts counts, of_other;
+		struct timeline t;
+
+		timeline_init(&t, seed, 40);
+		for (unsigned i = 0; i < 300 || is_reallocating(&t); i++) {
+			struct hi_event e = timeline_next(&t);
+
+			apply(r, &e);
+		}
+		hi_recording_restart(r);
+		HI_ASSERT_EQ(0, hi_recording_live(r));
+		for (unsigned i = 0; i < 1000; i++) {
+			struct hi_event e = timeline_next(&t);
+
+			apply(r, &e);
+			apply(other, &e);
+			HI_ASSERT_EQ(hi_recording_live(other), hi_recording_live(r));
+		}
+		totals = hi_recording_totals(r);
+		others = hi_recording_totals(other);
+		HI_ASSERT(memcmp(&totals, &others, sizeof(totals)) == 0);
+		hi_recording_counts(r, &counts);
+		hi_recording_counts(other, &of_other);
+		HI_ASSERT(memcmp(&counts, &of_other, sizeof(counts)) == 0);
+		HI_ASSERT(hi_recording_is_valid(r));
+	}
+}
+
 /* It is no event of blocks: of a thread that is in a reallocation neither. */
 HI_TEST(census_recording, samples_of_time_are_counted_by_context_and_change_nothing_else)
 {
