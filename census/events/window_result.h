@@ -15,6 +15,7 @@ struct hi_window_row {
 	struct hi_window_site figures;
 };
 struct hi_window_result {
+	struct hi_windows_choice choice;
 	const struct hi_window_row *rows; /* by site; the one without a site is first */
 	size_t n_rows;
 	struct hi_window_totals totals;

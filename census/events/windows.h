@@ -55,6 +55,17 @@ struct hi_window_totals hi_windows_totals(const struct hi_windows *windows);
 uint32_t hi_windows_at(const struct hi_windows *windows, uint64_t time_ns,
 		       uint64_t *length_ret);
 
+/* Why there are windows: they were asked for; a recording of all allocations is dear, as
+ * was seen before it began, or later: then all were recorded until the windows began. */
+enum hi_windows_why { HI_WINDOWS_ASKED, HI_WINDOWS_DEAR, HI_WINDOWS_BECAME_DEAR };
+struct hi_windows_choice {
+	uint64_t why; /* enum hi_windows_why */
+	/* Share of the target's CPU time that a recording of all takes, in millionths;
+	 * not of windows that were asked for. */
+	uint64_t cost_ppm;
+	uint64_t whole_ns; /* for how long all were recorded, before */
+};
+
 /* An estimate, and the ends of its interval of 95 %. */
 struct hi_bounded {
 	double value, low, high;

@@ -53,6 +53,7 @@ struct hi_recorded {
 	const struct hi_windows *windows;
 	const uint64_t *outstanding; /* by context, blocks that no window saw freed */
 	struct hi_window_load window_load;
+	struct hi_windows_choice windows_choice;
 	uint64_t late_hits; /* traps of the target after windows */
 };
 

@@ -56,6 +56,9 @@ static const struct hi_property window_numbers[] = {
 	WINDOW_NUMBER("live.bytes", bytes),
 	WINDOW_NUMBER("leaked.blocks", lost),
 	WINDOW_NUMBER("leaked.bytes", lost_bytes),
+	WINDOW_NUMBER("why", choice.why),
+	WINDOW_NUMBER("cost", choice.cost_ppm),
+	WINDOW_NUMBER("whole", choice.whole_ns),
 #undef WINDOW_NUMBER
 	HI_PROPERTY("windows.allocator", struct hi_window_result, allocator,
 		    .is_never_null = true),

@@ -316,7 +316,7 @@ static enum hi_status fill_windows_report(void *report, struct hi_page *page,
 {
 	struct windows_of_file *f = report;
 
-	return hi_record_windows_run(f->in, &f->header, page, json, err);
+	return hi_record_windows_run(f->in, &f->header, NULL, page, json, err);
 }
 
 static enum hi_status write_windows_of_file(const struct hi_options *options,

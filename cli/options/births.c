@@ -60,7 +60,6 @@ enum hi_status hi_births_run(struct hi_inspection *in,
 	report->file = request->file;
 	report->allocator = request->allocator;
 	report->children = request->children;
-	report->n_children = request->n_children;
 	if (json)
 		hi_births_json(report, json);
 	else

@@ -12,8 +12,7 @@ struct hi_births_request {
 	bool is_of_record;
 	const char *file;      /* that `record` has written; NULL: none */
 	const char *allocator; /* that was followed; NULL: not known */
-	const struct hi_recorded_child *children; /* NULL: they were not followed */
-	size_t n_children;
+	struct hi_recorded_children children;
 };
 /* Fills the page or the document. HI_NOT_FOUND: the target has no recording. */
 enum hi_status hi_births_run(struct hi_inspection *in,

@@ -32,6 +32,7 @@
 #include "cli/record/record_progress.h"
 #include "cli/record/record_windows.h"
 #include "report/display.h"
+#include "session/live/cost_watch.h"
 #include "session/recorded.h"
 #include "session/series/rows.h"
 
@@ -90,6 +91,51 @@ static enum hi_status report_exec(const struct hi_options *options,
 		       options->output.file ? ", and no file" : "");
 }
 
+/* ---- a recording that becomes dear ---- */
+
+struct cost_of_recording {
+	struct hi_cost_watch watch;
+	bool is_settled; /* nothing changes any more */
+};
+
+static void note_windows(const struct hi_options *options,
+			 const struct hi_whole_cost *cost,
+			 struct hi_record_progress *progress)
+{
+	char text[200];
+
+	if (options->output.quiet)
+		return;
+	snprintf(text, sizeof(text),
+		 "recording windows of 20 ms in each second from now on: a record of "
+		 "every allocation takes %.0f %% of the program's CPU time by now "
+		 "(--sample all takes it)",
+		 100 * cost->share);
+	hi_record_progress_note(progress, text);
+}
+
+/* The processes of a program that allocates more than at first lose no more than at
+ * first. */
+static void check_cost(struct cost_of_recording *c, const struct hi_options *options,
+		       struct hi_recorder *recorder, struct hi_record_progress *progress)
+{
+	const struct hi_recording *recording = hi_recorder_recording(recorder);
+	struct hi_windows_choice choice;
+	struct hi_whole_cost cost;
+	struct hi_error why = {};
+
+	if (c->is_settled ||
+	    !hi_cost_watch_look(&c->watch, recorder, options->target.pid, &cost))
+		return;
+	c->is_settled = true;
+	choice = hi_windows_choice_of(&cost, true);
+	if (hi_recording_windows(recording) || hi_recording_sample_bytes(recording) ||
+	    !hi_record_may_choose_windows(options) ||
+	    hi_recorder_use_windows(recorder, &choice, &why) != HI_OK)
+		return;
+	note_windows(options, &cost, progress);
+}
+
 static enum hi_status follow_until_end(const struct hi_options *options,
 				       const struct hi_run *run,
 				       struct hi_recorder *recorder,
@@ -98,6 +144,7 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 {
 	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
 	struct hi_exit_watch *watch = run->exit_watch;
+	struct cost_of_recording cost = {};
 	uint64_t start = hi_recorder_start_ns(recorder), length = options->series.for_ns;
 	enum hi_status status =
 		hi_record_progress_open(options, true, recorder, &progress, err);
@@ -118,6 +165,8 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 						  : POLL_MS,
 					  err);
 		hi_record_children_look(run->children, progress);
+		if (status == HI_OK)
+			check_cost(&cost, options, recorder, progress);
 		if (status == HI_OK)
 			status = hi_record_progress_take_keys(progress, err);
 		if (status == HI_OK)
@@ -173,10 +222,11 @@ static enum hi_status run_record_command(struct hi_inspection *in,
 
 	if (hi_inspect_recorded_if_any(in, &recorded, err) != HI_OK)
 		return err->status;
+	request.children.items =
+		hi_record_children_list(in->run->children, &request.children.n);
 	if (recorded && recorded->windows)
-		return hi_record_windows_run(in, header, page, json, err);
-	request.children =
-		hi_record_children_list(in->run->children, &request.n_children);
+		return hi_record_windows_run(in, header, &request.children, page, json,
+					     err);
 	return hi_births_run(in, header, &request, page, json, err);
 }
 

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/command/command.h"
 #include "probes/exit_log.h"
 
 enum { COUNT_NAP_US = 10000 };
@@ -141,15 +142,70 @@ static void say_not_followed(const struct hi_options *options,
 			100 * choice->probes);
 }
 
+/* ---- windows by choice ---- */
+
+/* The others need every event. */
+bool hi_record_may_choose_windows(const struct hi_options *o)
+{
+	const struct hi_record_options *r = &o->record;
+
+	return o->command->id == HI_COMMAND_RECORD && !r->has_sample && !r->scan_ns &&
+	       !r->n_calls && !r->mappings && !r->keep_events &&
+	       !hi_series_asked(&o->series);
+}
+
+static bool has_counted_enough(const struct hi_options *options,
+			       const struct hi_recorder *recorder)
+{
+	struct hi_allocation_rate rate;
+
+	if (!hi_record_may_choose_windows(options))
+		return false;
+	rate = hi_recorder_rate(recorder);
+	return hi_has_counted_enough(&rate);
+}
+
+static void say_dear(const struct hi_options *options, const struct hi_whole_cost *cost)
+{
+	if (!options->output.quiet)
+		fprintf(stderr,
+			"heapinspect: recording windows of 20 ms in each second: a "
+			"record of every allocation would take about %.0f %% of the "
+			"program's CPU time (--sample all takes it)\n",
+			100 * cost->share);
+}
+
+/* False: all of them, or samples of all of the time. */
+static bool choose_windows_by_cost(const struct hi_options *options,
+				   struct hi_recorder *recorder, bool *is_dear_ret)
+{
+	struct hi_allocation_rate rate = hi_recorder_rate(recorder);
+	struct hi_whole_cost cost = hi_whole_cost(&rate, false);
+	const struct hi_windows_choice choice = hi_windows_choice_of(&cost, false);
+	struct hi_error why = {};
+
+	*is_dear_ret = cost.is_dear;
+	if (!cost.is_dear)
+		return false;
+	if (hi_recorder_use_windows(recorder, &choice, &why) == HI_OK) {
+		say_dear(options, &cost);
+		return true;
+	}
+	say_why(options, "no windows here", &why);
+	return false;
+}
+
 /* False: the recording is to end already. */
 static bool await_count(const struct hi_options *options,
+			const struct hi_recorder *recorder,
 			const struct hi_record_signals *signals,
 			struct hi_exit_watch *watch)
 {
 	uint64_t until = hi_clock_ns() + length_of_count(options);
 	bool is_over = false;
 
-	while (!is_over && hi_clock_ns() < until) {
+	while (!is_over && hi_clock_ns() < until &&
+	       !has_counted_enough(options, recorder)) {
 		usleep(COUNT_NAP_US);
 		is_over = hi_record_signals_came(signals) ||
 			  hi_exit_watch_look(watch) == HI_EXIT_STANDS;
@@ -213,7 +269,7 @@ static bool choose_sampling(const struct hi_options *options,
 			    struct hi_exit_watch *watch, uint64_t *ret, bool *is_none_ret)
 {
 	bool has_sample = options->record.has_sample && !options->record.has_windows;
-	bool goes_on = true;
+	bool goes_on = true, is_dear = true;
 	struct hi_sample_choice choice;
 	struct hi_allocation_rate rate;
 
@@ -221,7 +277,10 @@ static bool choose_sampling(const struct hi_options *options,
 	if (choose_windows(options, recorder))
 		return true;
 	if (!has_sample || (*ret && hi_recorder_follows_python_heap(recorder))) {
-		goes_on = await_count(options, signals, watch);
+		goes_on = await_count(options, recorder, signals, watch);
+		if (goes_on && hi_record_may_choose_windows(options) &&
+		    choose_windows_by_cost(options, recorder, &is_dear))
+			return true;
 		choose_heap(options, recorder);
 	}
 	if (has_sample) {
@@ -229,7 +288,7 @@ static bool choose_sampling(const struct hi_options *options,
 		return goes_on;
 	}
 	rate = hi_recorder_rate(recorder);
-	choice = hi_sample_choose(&rate);
+	choice = is_dear ? hi_sample_choose(&rate) : (struct hi_sample_choice){};
 	*ret = choice.sample_bytes;
 	*is_none_ret = options->record.most_cost > 0 &&
 		       choice.probes > options->record.most_cost;

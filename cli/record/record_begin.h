@@ -17,6 +17,9 @@ bool hi_record_signals_came(const struct hi_record_signals *signals);
 /* Later ones act as ever. */
 void hi_record_signals_end(struct hi_record_signals *signals);
 
+/* Are windows chosen for this recording if one of all allocations is dear? */
+bool hi_record_may_choose_windows(const struct hi_options *options);
+
 /*
  * Opens a recorder, decides what is recorded, and starts it. *ret stays NULL where
  * allocations are not to be followed (is_none and most_cost of the options). *goes_on_ret

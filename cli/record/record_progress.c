@@ -31,7 +31,6 @@ enum { MOST_SITES = 20 };
 
 struct hi_record_progress {
 	const struct hi_options *options;
-	bool has_windows;
 	bool is_quiet;
 	const struct hi_recorder *recorder;
 	struct hi_live_sites *sites;
@@ -317,7 +316,8 @@ enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_e
 	uint64_t now = hi_clock_ns();
 	enum hi_status status = HI_OK;
 
-	if ((p->is_quiet && !p->live) || p->has_windows)
+	if ((p->is_quiet && !p->live) ||
+	    hi_recording_windows(hi_recorder_recording(p->recorder)))
 		return HI_OK;
 	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
@@ -403,7 +403,6 @@ enum hi_status hi_record_progress_open(const struct hi_options *options, bool is
 	if (!p)
 		return hi_fail_memory(err, "recording");
 	p->options = options;
-	p->has_windows = has_windows;
 	p->is_quiet = is_quiet;
 	p->recorder = recorder;
 	p->shown_ns = p->added_ns = hi_recorder_start_ns(recorder);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "census/events/birth_groups.h"
 #include "census/snapshot/snapshot_births.h"
+#include "report/parts/recorded_children.h"
 #include "report/parts/recording_sources.h"
 #include "report/parts/report_header.h"
 #include "report/parts/row_selection.h"
@@ -20,13 +21,6 @@ struct hi_births_line {
 	uint64_t first_ns, last_ns;  /* births, since the start of the recording */
 	/* Of all allocations of the recording; UINT64_MAX: not known by this key. */
 	uint64_t allocs, frees, alloc_bytes;
-};
-
-/* A recording of a process that the target has forked. */
-struct hi_recorded_child {
-	int pid;
-	const char *file;    /* that it was written to; hostile */
-	const char *failure; /* why there is none; hostile; NULL: it is there */
 };
 
 struct hi_births_report {
@@ -45,8 +39,7 @@ struct hi_births_report {
 	bool is_of_record;     /* the report of `record` */
 	const char *file;      /* that `record` has written; NULL: none */
 	const char *allocator; /* of `record`: what was followed; NULL: not known */
-	const struct hi_recorded_child *children; /* NULL: they were not followed */
-	size_t n_children;
+	struct hi_recorded_children children;
 };
 
 /* Has the recording samples only? */

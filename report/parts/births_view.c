@@ -562,52 +562,6 @@ static void show_births_table(const struct hi_births_report *r, struct hi_page *
 	note_alike_stacks(r, page);
 }
 
-/* ---- children ---- */
-
-static void show_recorded_children(const struct hi_births_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {{"pid", HI_COLUMN_TEXT},
-						   {"recorded in", HI_COLUMN_TEXT}};
-	struct hi_report_table *t;
-
-	if (!r->children)
-		return;
-	hi_page_heading(page, "Children", "each is recorded from when it was noticed");
-	if (!r->n_children) {
-		hi_page_note(page, "there were none");
-		return;
-	}
-	t = hi_page_table(page, columns, 2);
-	for (size_t i = 0; i < r->n_children; i++) {
-		const struct hi_recorded_child *child = &r->children[i];
-
-		hi_cell_text(t, hi_page_printf(page, "%d", child->pid), 0);
-		hi_cell_text(t,
-			     child->failure
-				     ? hi_page_printf(page, "no file: %s",
-						      hi_page_safe(page, child->failure))
-				     : hi_page_safe(page, child->file),
-			     0);
-	}
-}
-
-static void put_children_json(const struct hi_births_report *r, struct hi_json *json)
-{
-	if (!r->children)
-		return;
-	hi_json_array(json, "children");
-	for (size_t i = 0; i < r->n_children; i++) {
-		const struct hi_recorded_child *child = &r->children[i];
-
-		hi_json_object(json, NULL);
-		hi_json_number(json, "pid", (uint64_t)child->pid);
-		hi_json_text(json, "file", child->failure ? NULL : child->file);
-		hi_json_text(json, "failure", child->failure);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-}
-
 /* ---- the page ---- */
 
 static void add_record_commands(const struct hi_births_report *r, struct hi_page *page)
@@ -675,7 +629,7 @@ void hi_births_display(const struct hi_births_report *r, struct hi_page *page)
 	if (is_by_stack(r))
 		warn_of_cut_stacks(r, page);
 	hi_pieces_display(&r->pieces, page);
-	show_recorded_children(r, page);
+	hi_recorded_children_display(&r->children, page);
 	if (r->is_of_record)
 		add_record_commands(r, page);
 	else
@@ -1023,6 +977,6 @@ void hi_births_json(const struct hi_births_report *r, struct hi_json *json)
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &none);
 	hi_pieces_json(&r->pieces, json);
-	put_children_json(r, json);
+	hi_recorded_children_json(&r->children, json);
 	hi_json_end(json);
 }

@@ -78,6 +78,33 @@ static void show_speed(const struct hi_windows_report *r, struct hi_page *page)
 				    (unsigned long long)r->result->load.trap_ns));
 }
 
+/* Nothing where they were asked for. */
+static void show_windows_choice(const struct hi_windows_report *r, struct hi_page *page)
+{
+	const struct hi_windows_choice *c = &r->result->choice;
+	char share[16], time[24];
+
+	if (c->why == HI_WINDOWS_ASKED)
+		return;
+	hi_percent(share, c->cost_ppm, 1000000);
+	if (c->why == HI_WINDOWS_BECAME_DEAR)
+		hi_page_fact(page, "chosen",
+			     hi_page_printf(
+				     page,
+				     "windows, after %s in which every allocation was "
+				     "recorded (that is left out): it came to take %s of "
+				     "the program's CPU time; --sample all records all "
+				     "the time",
+				     hi_text_duration(time, c->whole_ns), share));
+	else
+		hi_page_fact(page, "chosen",
+			     hi_page_printf(page,
+					    "windows, since a record of every allocation "
+					    "would take about %s of the program's CPU "
+					    "time; --sample all takes it",
+					    share));
+}
+
 static void show_windows_fact(const struct hi_windows_report *r, struct hi_page *page)
 {
 	struct hi_window_totals t = r->result->totals;
@@ -96,6 +123,7 @@ static void show_windows_fact(const struct hi_windows_report *r, struct hi_page 
 			hi_count(allocs, t.allocs), *r->result->allocator ? " from " : "",
 			hi_page_safe(page, r->result->allocator),
 			hi_count(traps, r->result->load.hits + r->result->late_hits)));
+	show_windows_choice(r, page);
 	show_speed(r, page);
 	hi_page_fact(
 		page, "estimated",
@@ -334,6 +362,7 @@ void hi_windows_display(const struct hi_windows_report *r, struct hi_page *page)
 	show_rates(r, page);
 	show_live_by_windows(r, page);
 	show_leaks_by_windows(r, page);
+	hi_recorded_children_display(&r->children, page);
 	if (count_only_ranges(r))
 		hi_page_note(page,
 			     "a range alone: blocks of this function are freed between "
@@ -377,6 +406,22 @@ static void put_window_site_json(const struct hi_windows_report *r, uint32_t at,
 	hi_json_end(json);
 }
 
+static void put_windows_choice_json(const struct hi_windows_choice *choice,
+				    struct hi_json *json)
+{
+	static const char *const names[] = {"asked for", "dear", "became dear"};
+
+	hi_json_object(json, "chosen");
+	hi_json_text(json, "why",
+		     names[choice->why <= HI_WINDOWS_BECAME_DEAR ? choice->why
+								 : HI_WINDOWS_ASKED]);
+	if (choice->why != HI_WINDOWS_ASKED) {
+		hi_json_real(json, "cost", (double)choice->cost_ppm * 1e-6);
+		hi_json_number(json, "whole_ns", choice->whole_ns);
+	}
+	hi_json_end(json);
+}
+
 static void put_windows_json(const struct hi_windows_report *r, struct hi_json *json)
 {
 	struct hi_window_totals t = r->result->totals;
@@ -401,6 +446,7 @@ static void put_windows_json(const struct hi_windows_report *r, struct hi_json *
 	hi_json_number(json, "gap_cpu_ns", load->gap_cpu_ns);
 	hi_json_number(json, "gap_ns", load->gap_ns);
 	put_bounded_json(&speed, "speed", json);
+	put_windows_choice_json(&r->result->choice, json);
 	hi_json_text(json, "rates", "mean of windows; Student, Wilson; 95 %");
 	hi_json_text(json, "blocks", "seen by windows, raked to the walk; 95 %");
 	hi_json_end(json);
@@ -426,6 +472,7 @@ void hi_windows_json(const struct hi_windows_report *r, struct hi_json *json)
 	for (size_t i = 0; i < n; i++)
 		put_window_site_json(r, sites[i].row, json);
 	hi_json_end(json);
+	hi_recorded_children_json(&r->children, json);
 	hi_json_end(json);
 	json->failed |= !sites;
 	hi_arena_free(&arena);

@@ -92,6 +92,7 @@ static void fill_window_result(const struct hi_recorded *recorded,
 
 	ret->totals = hi_windows_totals(recorded->windows);
 	ret->load = recorded->window_load;
+	ret->choice = recorded->windows_choice;
 	ret->late_hits = recorded->late_hits;
 	ret->duration_ns = b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
 	ret->events = recorded->counts.events;

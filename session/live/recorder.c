@@ -53,6 +53,7 @@ struct hi_recorder {
 	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
 	struct hi_windows *windows;  /* --sample windows; NULL: there are none */
 	struct hi_error no_windows;  /* why there are none, though they were asked for */
+	struct hi_windows_choice windows_choice;
 	struct hi_marked_totals *marked;
 	struct recorder_pauses {
 		struct HI_VECTOR(struct hi_recording_pause) list;
@@ -61,6 +62,7 @@ struct hi_recorder {
 	} pauses;
 	uint64_t opened_ns, start_ns, end_ns;
 	struct hi_run_times at_opening;	       /* while calls are counted */
+	struct hi_cpu_times cpu_at_opening;    /* the same */
 	uint64_t stood_from_ns, stood_to_ns;   /* at the last stop */
 	struct hi_cpu_times at_start, at_stop; /* of the last stop */
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
@@ -1039,6 +1041,7 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 		return status;
 	r->opened_ns = hi_clock_ns();
 	(void)hi_run_times_read(r->target->pid, &r->at_opening);
+	hi_cpu_times_read(r->target->pid, &r->cpu_at_opening);
 	hi_event_source_count(r->source);
 	return HI_OK;
 }
@@ -1048,7 +1051,10 @@ static void measure_starvation(const struct hi_recorder *r,
 			       struct hi_allocation_rate *rate)
 {
 	struct hi_run_times now;
+	struct hi_cpu_times cpu = r->cpu_at_opening;
 
+	hi_cpu_times_read(r->target->pid, &cpu);
+	rate->cpu_ns = cpu.target_ns - r->cpu_at_opening.target_ns;
 	if (!hi_run_times_read(r->target->pid, &now) ||
 	    now.ran_ns < r->at_opening.ran_ns || now.waited_ns < r->at_opening.waited_ns)
 		return;
@@ -1111,6 +1117,62 @@ enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
 	read_cpu_times(r, &r->at_start);
 	r->at_stop = r->at_start;
 	return hi_event_source_start(r->source, err);
+}
+
+/* ---- windows instead of all ---- */
+
+/* Before windows: what is on its way is of the recording that ends. */
+static enum hi_status end_whole_recording(struct hi_recorder *r, struct hi_error *err)
+{
+	struct hi_event_sink sink = sink_of(r);
+
+	hi_event_source_stop(r->source);
+	return hi_event_source_drain(r->source, &sink, err);
+}
+
+/* Calls in between were not seen. */
+static enum hi_status resume_whole_recording(struct hi_recorder *r, struct hi_error *why)
+{
+	const struct hi_event lost = {.kind = HI_EVENT_LOST, .size = 1};
+	enum hi_status status = why->status;
+	struct hi_error err;
+
+	keep_failure(r, hi_recording_apply(r->recording, &lost, &err), &err);
+	keep_failure(r, hi_event_source_start(r->source, &err), &err);
+	return status;
+}
+
+/* What was recorded is gone, and the recording begins now. */
+static enum hi_status restart_by_windows(struct hi_recorder *r, struct hi_error *err)
+{
+	uint64_t now = hi_clock_ns();
+
+	hi_recording_restart(r->recording);
+	r->windows_choice.whole_ns = now - r->start_ns;
+	r->start_ns = now;
+	read_cpu_times(r, &r->at_start);
+	r->at_stop = r->at_start;
+	return hi_event_source_start(r->source, err);
+}
+
+enum hi_status hi_recorder_use_windows(struct hi_recorder *r,
+				       const struct hi_windows_choice *choice,
+				       struct hi_error *err)
+{
+	HI_GUARD(hi_windows_destroy) struct hi_windows *windows = NULL;
+	enum hi_status status = hi_windows_create(0, &windows, err);
+
+	if (status == HI_OK && r->start_ns)
+		status = end_whole_recording(r, err);
+	if (status != HI_OK)
+		return status;
+	status = hi_event_source_use_windows(r->source, &windows_of_recording, err);
+	if (status != HI_OK)
+		return r->start_ns ? resume_whole_recording(r, err) : status;
+	r->windows = hi_take(windows);
+	r->windows_choice = *choice;
+	hi_recording_count_windows(r->recording, r->windows);
+	return r->start_ns ? restart_by_windows(r, err) : HI_OK;
 }
 
 static enum hi_status open_windows_of_recording(struct hi_recorder *r,
@@ -1179,6 +1241,11 @@ bool hi_recorder_has_windows(const struct hi_recorder *recorder,
 	*why_not_ret =
 		recorder->no_windows.status != HI_OK ? &recorder->no_windows : NULL;
 	return recorder->windows;
+}
+
+struct hi_windows_choice hi_recorder_windows_choice(const struct hi_recorder *recorder)
+{
+	return recorder->windows_choice;
 }
 
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder)

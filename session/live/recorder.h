@@ -39,6 +39,15 @@ struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
 /* Records from now on: all allocations, or samples with this mean distance in bytes. */
 enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,
 				 struct hi_error *err);
+/*
+ * Records in windows alone. Before the start: from it on. After it: from now on, and what
+ * was recorded until now is dropped, since both have figures of different meaning; so the
+ * start is now. whole_ns of the choice is filled in. Not of a recording of a series.
+ * Errors: as of hi_event_source_use_windows(); it goes on as before.
+ */
+enum hi_status hi_recorder_use_windows(struct hi_recorder *recorder,
+				       const struct hi_windows_choice *choice,
+				       struct hi_error *err);
 /* Leaves out events after an exec that the watch saw; borrowed until the close. Before
  * the start. */
 void hi_recorder_watch_exec(struct hi_recorder *recorder,
@@ -153,6 +162,8 @@ void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats
  * none though they were asked for. */
 bool hi_recorder_has_windows(const struct hi_recorder *recorder,
 			     const struct hi_error **why_not_ret);
+/* Why there are. */
+struct hi_windows_choice hi_recorder_windows_choice(const struct hi_recorder *recorder);
 /* The cost of windows for the target, and its traps after them. */
 struct hi_window_load hi_recorder_window_load(const struct hi_recorder *recorder,
 					      uint64_t *late_hits_ret);

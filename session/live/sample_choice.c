@@ -39,6 +39,62 @@ double hi_allocation_rate_unstarved(const struct hi_allocation_rate *rate)
 	return hi_allocation_rate_calls(rate) * factor_of_starvation(rate);
 }
 
+/* ---- the cost of all ---- */
+
+static const double dear_share = 0.02, dear_processor = 0.005, count_most_ns = 17e6;
+/* Fewer tell nothing. */
+enum { FEW_COUNTED = 50 };
+
+/* Of traps alone. */
+static double traps_ns(const struct hi_allocation_rate *rate)
+{
+	return (double)rate->allocations * trap_ns -
+	       (double)rate->at_places * (trap_ns - place_trap_ns);
+}
+
+/* Of a processor, for as long as the target did not wait for one. */
+static double share_of_processor(const struct hi_allocation_rate *rate, double cost_ns)
+{
+	const double least = 0.05;
+	double time = (double)rate->time_ns, left = time - (double)rate->waited_ns;
+
+	if (left < least * time)
+		left = least * time;
+	return left > 0 ? cost_ns / left : 0;
+}
+
+struct hi_whole_cost hi_whole_cost(const struct hi_allocation_rate *rate,
+				   bool is_recorded)
+{
+	double records = (double)rate->allocations * record_ns;
+	double cost = traps_ns(rate) + records;
+	double cpu = (double)(rate->cpu_ns ? rate->cpu_ns : rate->time_ns) +
+		     (is_recorded ? 0 : records);
+	double processor = share_of_processor(rate, cost);
+	struct hi_whole_cost ret = {.share = cpu > 0 ? cost / cpu : 0};
+
+	if (ret.share > 1)
+		ret.share = 1;
+	ret.is_dear = ret.share > dear_share && processor > dear_processor &&
+		      rate->allocations >= FEW_COUNTED;
+	ret.is_at_least_twice = ret.is_dear && ret.share > 2 * dear_share &&
+				processor > 2 * dear_processor;
+	return ret;
+}
+
+struct hi_windows_choice hi_windows_choice_of(const struct hi_whole_cost *cost,
+					      bool is_later)
+{
+	return (struct hi_windows_choice){.why = is_later ? HI_WINDOWS_BECAME_DEAR
+							  : HI_WINDOWS_DEAR,
+					  .cost_ppm = (uint64_t)(cost->share * 1e6)};
+}
+
+bool hi_has_counted_enough(const struct hi_allocation_rate *rate)
+{
+	return traps_ns(rate) > count_most_ns;
+}
+
 /* A malloc with its free has two. */
 double hi_sample_probes_cost(uint64_t calls, uint64_t time_ns)
 {

@@ -565,6 +565,7 @@ static void check_exported_estimates(const char *file)
 	HI_ASSERT_MSG(bytes > 2 << 20 && bytes < 10 << 20, "%lld", bytes);
 }
 
+/* Mappings are followed all the time. */
 static void check_a_program_that_allocates_often_is_sampled(struct hi_fixture *fx)
 {
 	struct hi_command *c;
@@ -572,7 +573,8 @@ static void check_a_program_that_allocates_often_is_sampled(struct hi_fixture *f
 
 	hi_fixture_tell(fx, "spin");
 	snprintf(pid, sizeof(pid), "%d", fx->pid);
-	c = hi_heapinspect("record", "--pid", pid, "--for", "500ms", "--json");
+	c = hi_heapinspect("record", "--pid", pid, "--for", "500ms", "--mappings",
+			   "--json");
 	HI_ASSERT_MSG(strstr(c->err, "sampling one"), "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->err, "the probes alone"), "%s", c->err);
 	HI_ASSERT(doc_number(doc_of(c), "recording.sample_bytes") >= 4096);
