@@ -337,13 +337,19 @@ static enum hi_status write_windows_of_file(const struct hi_options *options,
 
 static enum hi_status look_for_windows(const char *file, bool *ret, struct hi_error *err)
 {
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *series = NULL;
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
 	*ret = false;
-	if (hi_snapshots_is_one(file))
-		return HI_OK;
-	status = hi_snapshot_open(file, &s, err);
+	if (!hi_snapshots_is_one(file)) {
+		status = hi_snapshot_open(file, &s, err);
+	} else {
+		status = hi_snapshots_open(file, &series, err);
+		if (status == HI_OK)
+			status = hi_snapshots_part(series, series->n_entries - 1,
+						   HI_SNAPSHOTS_TOTALS, &s, err);
+	}
 	*ret = status == HI_OK && hi_snapshot_has_windows(s);
 	return status;
 }

@@ -35,6 +35,7 @@
 #include "session/live/cost_watch.h"
 #include "session/recorded.h"
 #include "session/series/rows.h"
+#include "session/windows.h"
 
 enum { POLL_MS = 100 };
 
@@ -224,7 +225,8 @@ static enum hi_status run_record_command(struct hi_inspection *in,
 		return err->status;
 	request.children.items =
 		hi_record_children_list(in->run->children, &request.children.n);
-	if (recorded && recorded->windows)
+	/* The report of a series is of its file. */
+	if (recorded ? recorded->windows != NULL : hi_inspect_is_by_windows(in))
 		return hi_record_windows_run(in, header, &request.children, page, json,
 					     err);
 	return hi_births_run(in, header, &request, page, json, err);
@@ -240,13 +242,15 @@ static int check_record(const struct hi_given *given)
 		return hi_option_wrong("record: follows a process: give --pid; %s is a "
 				       "file (census --by site shows its recording)",
 				       o->target.file);
-	if (o->record.has_windows &&
-	    (is_series || o->record.scan_ns || o->record.n_calls || o->record.mappings ||
-	     o->record.children || o->record.keep_events))
+	if (o->record.has_windows && (o->record.scan_ns || o->record.n_calls ||
+				      o->record.mappings || o->record.keep_events))
 		return hi_option_wrong(
-			"--sample windows: not with --every, --scan, --calls, "
-			" --frees, --mappings, --children or "
-			"--keep-events, which need a whole recording");
+			"%s: not with --sample windows, as it needs every event; without "
+			"--sample, or with --sample all, both work",
+			o->record.scan_ns	? "--scan"
+			: o->record.n_calls	? "--calls and --frees"
+			: o->record.keep_events ? "--keep-events"
+						: "--mappings");
 	if (o->record.keep_events && !has_file)
 		return hi_option_wrong("--keep-events: -o FILE is missing, which the "
 				       "events go to");

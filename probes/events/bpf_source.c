@@ -189,6 +189,23 @@ static enum hi_status drain_ring(struct hi_event_source *base,
 	return HI_OK;
 }
 
+static enum hi_status rest_from_windows(struct hi_event_source *base,
+					const struct hi_event_sink *sink,
+					struct hi_error *err)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+	struct delivery d = {.source = source, .sink = sink};
+	struct hi_event_window window;
+	bool has_ended = false;
+	enum hi_status status = HI_OK;
+
+	if (hi_bpf_source_has_windows(source))
+		status = hi_bpf_windows_rest(source, &has_ended, &window, err);
+	if (status == HI_OK && has_ended)
+		deliver_window(&d, &window);
+	return status;
+}
+
 static void read_counts(const struct hi_bpf_source *source, size_t function,
 			struct hi_event_function_stats *ret)
 {
@@ -366,6 +383,16 @@ static size_t counts_size(void)
 	       HI_BPF_EVENT_SLOTS;
 }
 
+/* Windows are opened by who reads the events. */
+static void list_source_fds(const struct hi_event_source *base,
+			    int fds[HI_EVENT_SOURCE_FDS])
+{
+	const struct hi_bpf_source *source = (const struct hi_bpf_source *)base;
+
+	fds[0] = source->windows.holder.socket;
+	fds[1] = source->windows.holder.pidfd;
+}
+
 static void close_bpf_source(struct hi_event_source *base)
 {
 	struct hi_bpf_source *source = to_bpf_source(base);
@@ -391,6 +418,7 @@ static void close_bpf_source(struct hi_event_source *base)
 		.poll = poll_ring, .drain = drain_ring, .stats = read_stats,             \
 		.look = look_for_trampoline, .stop = stop_events,                        \
 		.close = close_bpf_source, .use_windows = (windows),                     \
+		.fds = list_source_fds, .rest = rest_from_windows,                       \
 	}
 
 static const struct hi_event_source_ops multi_source_ops =

@@ -95,6 +95,9 @@ void hi_bpf_windows_cut(struct hi_bpf_source *source);
 /* The same, and waits until its events are in the ring. As the step. */
 enum hi_status hi_bpf_windows_end(struct hi_bpf_source *source, bool *has_ended_ret,
 				  struct hi_event_window *ret, struct hi_error *err);
+/* There are no more, and the one that is open ends when it would: waits for that. */
+enum hi_status hi_bpf_windows_rest(struct hi_bpf_source *source, bool *has_ended_ret,
+				   struct hi_event_window *ret, struct hi_error *err);
 
 /* Are pools followed or is time sampled, so that stacks are walked through functions
  * whose return is probed? */

@@ -81,7 +81,8 @@ static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout
 				  struct hi_error *err)
 {
 	struct hi_source_windows *w = &source->windows;
-	enum hi_status status = hi_window_holder_take(&w->holder, timeout_ms, ret, err);
+	struct hi_error why = {};
+	enum hi_status status = hi_window_holder_take(&w->holder, timeout_ms, ret, &why);
 
 	*has_ended_ret = status == HI_OK;
 	if (status == HI_NOT_FOUND)
@@ -95,9 +96,11 @@ static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout
 		hi_window_costs_add(&w->costs, ret);
 	}
 	/* A window that could not be opened is left out, unless it is one after another. */
-	return status != HI_GONE && status != HI_OK && w->failures++ < FAILURES_MOST
-		       ? HI_OK
-		       : status;
+	if (status == HI_OK || (status != HI_GONE && w->failures++ < FAILURES_MOST))
+		return HI_OK;
+	if (err)
+		*err = why;
+	return status;
 }
 
 static uint64_t choose_budget(const struct hi_bpf_source *source)
@@ -146,16 +149,31 @@ void hi_bpf_windows_cut(struct hi_bpf_source *source)
 	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_NOT, __ATOMIC_SEQ_CST);
 }
 
-enum hi_status hi_bpf_windows_end(struct hi_bpf_source *source, bool *has_ended_ret,
-				  struct hi_event_window *ret, struct hi_error *err)
+static enum hi_status await_last_window(struct hi_bpf_source *source, bool cuts,
+					bool *has_ended_ret, struct hi_event_window *ret,
+					struct hi_error *err)
 {
 	struct hi_source_windows *w = &source->windows;
 	enum hi_status status = HI_OK;
 
 	*has_ended_ret = false;
+	w->is_started = false;
 	for (int i = 0; i < END_TRIES && w->is_under_way && status == HI_OK; i++) {
-		hi_bpf_windows_cut(source);
+		if (cuts)
+			hi_bpf_windows_cut(source);
 		status = take_window(source, END_MS, has_ended_ret, ret, err);
 	}
 	return status;
+}
+
+enum hi_status hi_bpf_windows_end(struct hi_bpf_source *source, bool *has_ended_ret,
+				  struct hi_event_window *ret, struct hi_error *err)
+{
+	return await_last_window(source, true, has_ended_ret, ret, err);
+}
+
+enum hi_status hi_bpf_windows_rest(struct hi_bpf_source *source, bool *has_ended_ret,
+				   struct hi_event_window *ret, struct hi_error *err)
+{
+	return await_last_window(source, false, has_ended_ret, ret, err);
 }

@@ -74,9 +74,25 @@ void hi_event_source_look(struct hi_event_source *source)
 		source->ops->look(source);
 }
 
+enum hi_status hi_event_source_rest(struct hi_event_source *source,
+				    const struct hi_event_sink *sink,
+				    struct hi_error *err)
+{
+	return source->ops->rest ? source->ops->rest(source, sink, err) : HI_OK;
+}
+
 void hi_event_source_stop(struct hi_event_source *source)
 {
 	source->ops->stop(source);
+}
+
+void hi_event_source_fds(const struct hi_event_source *source,
+			 int fds[HI_EVENT_SOURCE_FDS])
+{
+	for (int i = 0; i < HI_EVENT_SOURCE_FDS; i++)
+		fds[i] = -1;
+	if (source->ops->fds)
+		source->ops->fds(source, fds);
 }
 
 void hi_event_source_close(struct hi_event_source *source)

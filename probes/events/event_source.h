@@ -68,6 +68,8 @@ struct hi_event_schedule {
 	uint64_t length_ns, period_ns, budget, cost_ns;
 };
 
+enum { HI_EVENT_SOURCE_FDS = 2 };
+
 struct hi_event_source;
 struct hi_event_source_ops {
 	const char *name; /* by which means: "uprobe_multi", "perf events", "mock" */
@@ -103,8 +105,15 @@ struct hi_event_source_ops {
 	/* While events are made, often: finds what is in the target only then. NULL:
 	 * nothing. */
 	void (*look)(struct hi_event_source *source);
+	/* No more windows are opened until the next start; the one that is open ends when
+	 * it would, and is delivered. NULL: there are none. */
+	enum hi_status (*rest)(struct hi_event_source *source,
+			       const struct hi_event_sink *sink, struct hi_error *err);
 	/* No more events are made; those that were can still be drained. */
 	void (*stop)(struct hi_event_source *source);
+	/* Descriptors that a fork needs which reads the events, at most
+	 * HI_EVENT_SOURCE_FDS; -1: none. NULL: needs none. */
+	void (*fds)(const struct hi_event_source *source, int fds[HI_EVENT_SOURCE_FDS]);
 	/* Closes the probes and frees source. */
 	void (*close)(struct hi_event_source *source);
 };
@@ -178,7 +187,13 @@ enum hi_status hi_event_source_drain(struct hi_event_source *source,
 				     struct hi_error *err);
 void hi_event_source_stats(struct hi_event_source *source, struct hi_event_stats *ret);
 void hi_event_source_look(struct hi_event_source *source);
+enum hi_status hi_event_source_rest(struct hi_event_source *source,
+				    const struct hi_event_sink *sink,
+				    struct hi_error *err);
 void hi_event_source_stop(struct hi_event_source *source);
+/* Borrowed. */
+void hi_event_source_fds(const struct hi_event_source *source,
+			 int fds[HI_EVENT_SOURCE_FDS]);
 /* NULL is fine. */
 void hi_event_source_close(struct hi_event_source *source);
 

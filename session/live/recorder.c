@@ -585,6 +585,7 @@ size_t hi_recorder_fds(const struct hi_recorder *r, int fds[HI_RECORDER_FDS])
 {
 	fds[0] = r->target->pidfd;
 	fds[1] = r->memory ? hi_image_unstopped_fd(r->memory) : -1;
+	hi_event_source_fds(r->source, fds + 2);
 	return HI_RECORDER_FDS;
 }
 
@@ -759,9 +760,33 @@ static enum hi_status drain_until_stop(struct hi_recorder *r, struct hi_error *e
 			 : hi_recording_apply(r->recording, &lost, err);
 }
 
+/* A window ends whole: what is held then has its length. */
+static void end_window_of_period(struct hi_recorder *r)
+{
+	struct hi_event_sink sink = sink_of(r);
+	struct hi_error err = {};
+	enum hi_status status;
+
+	if (!r->windows || !r->source || r->is_held)
+		return;
+	status = hi_event_source_rest(r->source, &sink, &err);
+	/* The poll finds that the target has exited. */
+	if (status != HI_GONE)
+		keep_failure(r, status, &err);
+}
+
+static void go_on_by_windows(struct hi_recorder *r)
+{
+	struct hi_error err = {};
+
+	if (r->windows && r->source)
+		keep_failure(r, hi_event_source_start(r->source, &err), &err);
+}
+
 void hi_recorder_hold(struct hi_recorder *r)
 {
 	hi_recorder_lock(r);
+	end_window_of_period(r);
 	r->is_held = true;
 	hi_recorder_unlock(r);
 }
@@ -806,6 +831,7 @@ void hi_recorder_release(struct hi_recorder *r)
 	r->is_held = false;
 	keep_failure(r, hi_pending_apply(&r->later, r->recording, UINT64_MAX, &err),
 		     &err);
+	go_on_by_windows(r);
 	hi_recorder_unlock(r);
 }
 
@@ -860,6 +886,10 @@ enum hi_status hi_recorder_pause(struct hi_recorder *r, bool is_paused,
 {
 	if (is_paused == r->pauses.is_open || !r->source)
 		return HI_OK;
+	if (r->windows)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "a recording by windows has no pauses: its rates would be "
+			       "of those, too");
 	if (is_paused && r->pauses.list.count >= HI_RECORDING_PAUSES_MOST)
 		return hi_fail(err, HI_LIMIT, 0, "a recording has at most %d pauses",
 			       HI_RECORDING_PAUSES_MOST);

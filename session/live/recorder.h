@@ -73,7 +73,8 @@ uint64_t hi_recorder_calls(struct hi_recorder *recorder);
 /* Removes the probes, since they cost too much: from now on each census has lost events.
  */
 void hi_recorder_give_up(struct hi_recorder *recorder);
-/* Before a stop: from now on events wait, and the recording stays as it is. */
+/* Before a stop: from now on events wait, and the recording stays as it is. A window that
+ * is open ends before, and there is no other until it goes on. */
 void hi_recorder_hold(struct hi_recorder *recorder);
 /* While it is held: takes what happened up to a stop (CLOCK_MONOTONIC); later events go
  * on waiting. HI_NO_MEMORY, HI_TIMEOUT. */
@@ -85,7 +86,7 @@ enum hi_status hi_recorder_mark(struct hi_recorder *recorder, const char *text,
 				bool is_era, struct hi_error *err);
 /* From now on what is allocated is not recorded, until it goes on; frees and
  * reallocations of recorded blocks still end these. Twice is as once. HI_LIMIT: there
- * were too many pauses; HI_NO_MEMORY. */
+ * were too many pauses, or there are windows; HI_NO_MEMORY. */
 enum hi_status hi_recorder_pause(struct hi_recorder *recorder, bool is_paused,
 				 struct hi_error *err);
 /* Before the advance: the target stood for so long from a stop on (CLOCK_MONOTONIC).
@@ -117,7 +118,7 @@ bool hi_recorder_ask_for_names(struct hi_recorder *recorder, const uint64_t *add
 bool hi_recorder_has_names(struct hi_recorder *recorder, bool *fine_ret);
 bool hi_recorder_is_served(const struct hi_recorder *recorder);
 /* The descriptors that the fork needs, at most HI_RECORDER_FDS; -1: none. Borrowed. */
-enum { HI_RECORDER_FDS = 2 };
+enum { HI_RECORDER_FDS = 2 + HI_EVENT_SOURCE_FDS };
 size_t hi_recorder_fds(const struct hi_recorder *recorder, int fds[HI_RECORDER_FDS]);
 /* After the finish: frees what was live in this process; its totals stay. */
 void hi_recorder_forget_live(struct hi_recorder *recorder);

@@ -129,7 +129,9 @@ enum hi_status hi_live_functions_save(struct hi_inspection *in,
 	struct live_rows rows = {};
 	enum hi_status status = hi_inspect_recorded_if_any(in, &rows.recorded, err);
 
-	if (status != HI_OK || !rows.recorded || rows.recorded->births->is_traced)
+	/* Births of blocks that windows saw are of others by now. */
+	if (status != HI_OK || !rows.recorded || rows.recorded->births->is_traced ||
+	    rows.recorded->windows)
 		return status;
 	status = sum_functions_of(in, &rows, err);
 	if (status == HI_OK)

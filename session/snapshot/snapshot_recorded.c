@@ -55,6 +55,17 @@ static enum hi_status save_windows(struct hi_inspection *in, struct hi_snapshot_
 	return status;
 }
 
+enum hi_status hi_snapshot_save_windows(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err)
+{
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
+
+	return status == HI_OK && recorded && recorded->windows ? save_windows(in, w, err)
+								: status;
+}
+
 enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err)

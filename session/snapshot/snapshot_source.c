@@ -358,5 +358,7 @@ enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
 		status = hi_snapshot_save_outline(in, w, err);
 	if (status == HI_OK)
 		status = hi_live_functions_save(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_windows(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }

@@ -72,6 +72,10 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err);
+/* Writes what was recorded by windows, if there were any. */
+enum hi_status hi_snapshot_save_windows(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
 /* Writes the section "conflicts". */
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,

@@ -50,7 +50,7 @@ static void tell_forks(struct recorded_forks *f, const char *command)
 }
 
 /* before: forks before the recording; NULL: none. */
-static struct recorded_forks record_forks(const char *before)
+static struct recorded_forks record_forks_by(const char *before, const char *sample)
 {
 	struct recorded_forks f = {.fx = hi_fixture_start("forks", NULL)};
 
@@ -58,8 +58,14 @@ static struct recorded_forks record_forks(const char *before)
 	if (before)
 		tell_forks(&f, before);
 	snprintf(f.file, sizeof(f.file), "%s/app.hirec", workshop_open());
-	f.run = recording_start(f.fx->pid, "-o", f.file, "--children", "--json", NULL);
+	f.run = recording_start(f.fx->pid, "-o", f.file, "--children", "--json", sample,
+				NULL);
 	return f;
+}
+
+static struct recorded_forks record_forks(const char *before)
+{
+	return record_forks_by(before, "--sample=all");
 }
 
 static const char *file_of_process(const struct recorded_forks *f, int pid)
@@ -78,7 +84,8 @@ static void expect_children(const struct recorded_forks *f, const struct hi_comm
 	const json_t *list = doc_at(doc_of(c), "children"), *child;
 	size_t k;
 
-	hi_check_schema(c, "rows.v1.json");
+	if (strcmp(doc_text(doc_of(c), "schema"), "heapinspect/windows/v1") != 0)
+		hi_check_schema(c, "rows.v1.json");
 	HI_ASSERT_EQ(f->n, json_array_size(list));
 	doc_each (child, list) {
 		int pid = (int)doc_number(child, "pid");
@@ -178,4 +185,27 @@ HI_TEST_SCENARIO(record_children, need_a_file)
 			   "/tmp/none.hirec");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "--every"), "%s", c->err);
+}
+
+/* Each has windows of its own, and the report of the program lists them. */
+HI_TEST_ROOT(record_children, are_recorded_by_windows)
+{
+	struct recorded_forks f = record_forks_by(NULL, "--sample=windows");
+	struct hi_command *c;
+	json_t *doc;
+
+	tell_forks(&f, "fork");
+	tell_forks(&f, "fork");
+	HI_ASSERT_EQ(2, f.n);
+	recording_await(&f.run, "recording child", f.n);
+	tell_forks(&f, "work");
+	c = recording_end(&f.run, SIGINT);
+	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc_of(c), "schema"));
+	expect_children(&f, c);
+	for (size_t i = 0; i < f.n; i++) {
+		doc = doc_of(hi_heapinspect("alloc", file_of_process(&f, f.children[i]),
+					    "--json", NULL));
+		HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+		HI_ASSERT_EQ(f.children[i], doc_number(doc, "target.pid"));
+	}
 }

@@ -124,14 +124,26 @@ HI_TEST_ROOT_ALONE(record_windows, sites_have_what_the_program_counts)
 	check_blocks(doc, after);
 }
 
-HI_TEST_SCENARIO(record_windows, are_of_a_whole_recording_no_part)
+static void expect_refusal(const char *option, const char *value)
 {
 	struct hi_command *c =
-		hi_heapinspect("record", "--pid", "1", "--sample", "windows", "--every",
-			       "1s", "-o", "none.hirec", NULL);
+		hi_heapinspect("record", "--pid", "1", "--sample", "windows", "-o",
+			       "none.hirec", option, value, NULL);
 
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT(strstr(c->err, "--sample windows: not with --every"));
+	HI_ASSERT_MSG(strstr(c->err, "not with --sample windows"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, option), "%s", c->err);
+	HI_ASSERT(strstr(c->err, "--sample all"));
+}
+
+/* The message names the option, and what helps. */
+HI_TEST_SCENARIO(record_windows, are_refused_where_every_event_is_needed)
+{
+	expect_refusal("--scan", "10");
+	expect_refusal("--calls", "pool_get:ret,size=$1");
+	expect_refusal("--frees", "pool_put:$1");
+	expect_refusal("--mappings", NULL);
+	expect_refusal("--keep-events", NULL);
 }
 
 /* A file of windows has no births of single objects, and options are for other files. */
@@ -218,4 +230,42 @@ HI_TEST_ROOT_ALONE(record_windows, without_them_it_is_recorded_all_the_time)
 	doc = doc_of(c);
 	HI_ASSERT(strcmp("heapinspect/windows/v1", doc_text(doc, "schema")) != 0);
 	HI_ASSERT(doc_number(doc, "recording.allocations") > 1000);
+}
+
+/* Each census has the windows since the begin, and its own estimates of what is live. */
+static void check_series(const char *file, long long censuses)
+{
+	struct hi_command *c = hi_heapinspect("snapshots", file, "--json", NULL);
+	json_t *doc = doc_of(c);
+
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT(doc_size(doc, "rows") >= (size_t)censuses);
+	doc = doc_of(hi_heapinspect("alloc", file, "--json", NULL));
+	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	c = hi_heapinspect("census", "--by", "site", file, NULL);
+	HI_ASSERT(c->exit_code == 1 || c->exit_code == 2);
+	HI_ASSERT_MSG(strstr(c->err, "recorded by windows"), "%s", c->err);
+}
+
+HI_TEST_ROOT_ALONE(record_windows, a_series_has_them_at_each_census)
+{
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
+	unsigned long long before[COUNTED], after[COUNTED];
+	char file[256];
+	struct recording_run run;
+	json_t *doc;
+
+	snprintf(file, sizeof(file), "%s/series.hirec", workshop_open());
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	ask_for_counts(fx, before);
+	run = recording_start(fx->pid, "--sample=windows", "--every=2s", "--for=7s",
+			      "--json", "-o", file, NULL);
+	doc = doc_of(recording_end(&run, 0));
+	ask_for_counts(fx, after);
+	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	HI_ASSERT(doc_number(doc, "recording.windows") >= 2);
+	check_sites(doc, KEPT + 1, before, after);
+	check_series(file, 2);
+	doc = doc_of(hi_heapinspect("alloc", file, "--json", NULL));
+	check_sites(doc, KEPT + 1, before, after);
 }
