@@ -146,6 +146,8 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_ticket;
 /* Instead of bio and alloc, of a file. */
 extern const struct hi_command hi_command_bio_file, hi_command_alloc_file;
+/* Instead of alloc of a process, with --sample windows: as record runs it. */
+extern const struct hi_command hi_command_alloc_windows;
 /* Instead of alloc, with --pause or --resume. */
 extern const struct hi_command hi_command_alloc_pause;
 /* Instead of graph, when there is one heap to draw and no series. */

@@ -358,19 +358,13 @@ static enum hi_status look_for_windows(const char *file, bool *ret, struct hi_er
 static enum hi_status check_windows_options(const struct hi_options *o,
 					    struct hi_error *err)
 {
-	bool is_page = !o->output.format || strcmp(o->output.format, "text") == 0;
+	const char *beyond = hi_alloc_find_beyond_windows(o);
 
-	return is_page && !o->alloc.bars && !o->alloc.select && !o->alloc.n_manners &&
-			       !o->alloc.callers && !o->alloc.has_order &&
-			       !o->alloc.n_centres && !o->alloc.by_mark &&
-			       !o->alloc.from_mark && !o->alloc.to_mark && !o->alloc.edit
-		       ? HI_OK
-		       : hi_fail(err, HI_USAGE, 0,
-				 "%.200s was recorded by windows (record --sample "
-				 "windows): alloc shows its estimates, as text or "
-				 "--json, "
-				 "and takes no other options for it",
-				 o->target.file);
+	return beyond ? hi_fail(err, HI_USAGE, 0,
+				"--%s: %.200s was recorded by windows, and has estimates "
+				"of functions alone (record --sample all has the rest)",
+				beyond, o->target.file)
+		      : HI_OK;
 }
 
 static enum hi_status write_alloc_of_file(const struct hi_options *options,

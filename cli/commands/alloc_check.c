@@ -21,6 +21,10 @@ void hi_alloc_settle(struct hi_options *o)
 		o->command = &hi_command_alloc_file;
 		return;
 	}
+	if (o->record.has_windows) {
+		o->command = &hi_command_alloc_windows;
+		return;
+	}
 	if (!o->record.has_scan)
 		o->record.scan_ns = SCAN_NS;
 	hi_series_settle_period(&o->series, hi_safepoint_asked(&o->safepoint));
@@ -91,5 +95,48 @@ int hi_alloc_check(const struct hi_given *given)
 	if (o->target.file && of_following)
 		return hi_option_wrong("--%s: only with --pid: %s is recorded already",
 				       of_following, o->target.file);
+	return 0;
+}
+
+const char *hi_alloc_find_beyond_windows(const struct hi_options *o)
+{
+	const struct hi_alloc_options *a = &o->alloc;
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{"format", o->output.format && strcmp(o->output.format, "text") != 0},
+		{"bars", a->bars},
+		{"select", a->select},
+		{"manner", a->n_manners},
+		{"callers", a->callers},
+		{"sort", a->has_order},
+		{"centre", a->n_centres},
+		{"by", a->by_mark},
+		{"from-mark", a->from_mark},
+		{"to-mark", a->to_mark},
+		{"edit", a->edit},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given)
+			return options[i].name;
+	return NULL;
+}
+
+int hi_alloc_windows_check(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+	const char *beyond = o->record.scan_ns ? "scan" : hi_alloc_find_beyond_windows(o);
+
+	if (beyond)
+		return hi_option_wrong("--%s: not with --sample windows, which has "
+				       "estimates of functions alone; without --sample, "
+				       "or with --sample all, both work",
+				       beyond);
+	if (hi_series_asked(&o->series) && !hi_option_has_output_file(o))
+		return hi_option_wrong(
+			"--every: with --sample windows -o FILE is missing, "
+			"which the censuses go to");
 	return 0;
 }

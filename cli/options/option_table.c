@@ -415,16 +415,18 @@ const struct hi_option_row hi_option_table[] = {
 	 "record one allocation per SIZE bytes on average, by chance (512KiB), all, or "
 	 "all in windows of 20 ms in each second: then a busy target loses hardly more, "
 	 "and the report has rates and live bytes by function, with intervals; default: "
-	 "chosen by how often the target allocates, so that it loses at most about 5% of "
-	 "a processor",
+	 "all while that takes at most 2% of the target's CPU time, else windows; where "
+	 "there are none (--every, --scan, --calls, --mappings, --keep-events), samples, "
+	 "so that it loses at most about 5% of a processor",
 	 BIT(RECORD), REFUSED, TAKE(hi_option_take_sample),
 	 WORDS("all", "windows", "64KiB", "512KiB"), .is_for = HI_FOR_FOLLOWING},
-	{"sample", 0, "SIZE|all",
+	{"sample", 0, "SIZE|all|windows",
 	 "record one allocation per SIZE bytes on average, by chance (512KiB), or all; "
 	 "default: chosen by how often the target allocates, so that it loses at most "
-	 "about 5% of a processor",
+	 "about 5% of a processor; windows: the page of record --sample windows, at the "
+	 "end",
 	 BIT(ALLOC), REFUSED, TAKE(hi_option_take_sample),
-	 WORDS("all", "64KiB", "512KiB"), .is_for = HI_FOR_FOLLOWING},
+	 WORDS("all", "windows", "64KiB", "512KiB"), .is_for = HI_FOR_FOLLOWING},
 	{"scan", 0, "MS",
 	 "sample where each thread is after each MS milliseconds of its CPU time: alloc "
 	 "shows times of the file then; default: 0, which takes no samples",

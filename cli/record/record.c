@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command/write_snapshot.h"
+#include "cli/commands/alloc.h"
 #include "cli/options/births.h"
 #include "cli/options/option_check.h"
 #include "cli/record/record_begin.h"
@@ -333,4 +334,24 @@ const struct hi_command hi_command_record = {
 	.follows = true,
 	.records = true,
 	.check = check_record,
+};
+
+/* `alloc --sample windows`, of a process. */
+const struct hi_command hi_command_alloc_windows = {
+	.id = HI_COMMAND_ALLOC,
+	.name = "alloc",
+	.arguments = "",
+	.purpose = "",
+	.help = "",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
+		  HI_WANT_SUSPECTS,
+	.run = run_record_command,
+	.save = hi_write_snapshot,
+	.sample = hi_series_census,
+	.wanted_in_series =
+		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+	.targets = "--pid PID",
+	.follows = true,
+	.records = true,
+	.check = hi_alloc_windows_check,
 };

@@ -269,3 +269,42 @@ HI_TEST_ROOT_ALONE(record_windows, a_series_has_them_at_each_census)
 	doc = doc_of(hi_heapinspect("alloc", file, "--json", NULL));
 	check_sites(doc, KEPT + 1, before, after);
 }
+
+/* The page of record: of a process as of its file. */
+HI_TEST_ROOT_ALONE(record_windows, alloc_has_them_of_a_process)
+{
+	static const char *const words[] = {"--sample=windows", "--for=3s", "--json",
+					    NULL};
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
+	unsigned long long before[COUNTED], after[COUNTED];
+	struct recording_run run;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	ask_for_counts(fx, before);
+	run = recording_start_as("alloc", "recording pid", fx->pid, words);
+	doc = doc_of(recording_end(&run, 0));
+	ask_for_counts(fx, after);
+	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	check_sites(doc, KEPT + 1, before, after);
+}
+
+static void expect_alloc_refusal(const char *option, const char *value)
+{
+	struct hi_command *c = hi_heapinspect("alloc", "--pid", "1", "--sample",
+					      "windows", option, value, NULL);
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, option), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "--sample windows"), "%s", c->err);
+}
+
+HI_TEST_SCENARIO(record_windows, alloc_refuses_what_is_of_every_allocation)
+{
+	expect_alloc_refusal("--scan", "10");
+	expect_alloc_refusal("--bars", NULL);
+	expect_alloc_refusal("--callers", NULL);
+	expect_alloc_refusal("--select", "make");
+	expect_alloc_refusal("--centre", "main");
+	expect_alloc_refusal("--every", "1s");
+}
