@@ -14,8 +14,10 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "cli/command/output.h"
+#include "cli/record/record_rates.h"
 #include "cli/terminal/terminal_screen.h"
 #include "report/reports/record/record_live.h"
+#include "report/reports/record/record_rates_live.h"
 #include "session/live/live_sites.h"
 #include "session/series/sink_file.h"
 
@@ -47,7 +49,18 @@ struct hi_record_progress {
 	char note[200];
 	uint64_t noted_ns;
 	bool pauses, is_ended;
+	/* Windows: as of the last look. */
+	struct hi_record_rates rates;
+	struct hi_window_totals windows;
+	uint64_t time_ns;
+	enum hi_record_rates_order order;
 };
+
+/* It may have none at first. */
+static const struct hi_windows *windows_of(const struct hi_record_progress *p)
+{
+	return hi_recording_windows(hi_recorder_recording(p->recorder));
+}
 
 bool hi_record_progress_is_ended(const struct hi_record_progress *p)
 {
@@ -132,6 +145,49 @@ static void print_record_line(struct hi_record_progress *p, uint64_t now)
 	p->allocs = t.allocs;
 }
 
+/* ---- windows ---- */
+
+static enum hi_status look_at_rates(struct hi_record_progress *p, uint64_t now,
+				    struct hi_error *err)
+{
+	p->windows = hi_windows_totals(windows_of(p));
+	p->time_ns = now - hi_recorder_start_ns(p->recorder);
+	return hi_record_rates_look(&p->rates, p->recorder, p->sites, err);
+}
+
+/* "; most by make_node (list.c:39): ~1,200/s"; "" if nothing is known. */
+static void put_top_rate(char *out, size_t size, const struct hi_record_progress *p)
+{
+	struct hi_window_rate rate;
+	const struct hi_live_site *top = hi_record_rates_top(&p->rates, p->sites, &rate);
+	char name[100], where[80], count[32], raw[300];
+
+	out[0] = '\0';
+	if (!top)
+		return;
+	hi_live_site_name(top, name, sizeof(name));
+	hi_live_site_where(top, where, sizeof(where));
+	snprintf(raw, sizeof(raw), "; most by %s%s%s%s: ~%s/s", name, *where ? " (" : "",
+		 where, *where ? ")" : "", hi_record_rate_text(count, rate.allocs.value));
+	hi_text_escape(out, size, raw, strlen(raw));
+}
+
+static void print_windows_line(struct hi_record_progress *p)
+{
+	char n[32], rate[32], range[80], text[256], top[1280] = "";
+
+	snprintf(text, sizeof(text), "%llu s, %s window%s, ~%s allocations/s (95 %%: %s)",
+		 p->time_ns / HI_NS_PER_S, hi_text_count(n, p->windows.n),
+		 p->windows.n == 1 ? "" : "s",
+		 hi_record_rate_text(rate, p->rates.all.allocs.value),
+		 hi_record_rate_range(range, &p->rates.all.allocs));
+	if (!p->replaces_line)
+		put_top_rate(top, sizeof(top), p);
+	fprintf(stderr, p->replaces_line ? "\r\033[K%s%s" : "heapinspect: %s%s\n", text,
+		top);
+	p->is_open = p->replaces_line;
+}
+
 /* ---- the live view ---- */
 
 static bool add_live_row(struct hi_record_progress *p, const struct hi_live_site *site)
@@ -191,6 +247,59 @@ static enum hi_status add_live_sample(struct hi_record_progress *p, uint64_t now
 	return hi_record_live_add(p->live, &sample, err);
 }
 
+/* Names of rows are those of the sites. */
+static enum hi_status draw_rates(struct hi_record_progress *p, bool is_last,
+				 const struct hi_text_options *looks, FILE *out,
+				 struct hi_error *err)
+{
+	size_t n = p->rows.count < p->rates.sites.count ? p->rows.count
+							: p->rates.sites.count;
+	HI_GUARD(free)
+	struct hi_record_rates_row *rows = hi_calloc(n + 1, sizeof(*rows));
+	const struct hi_record_rates_looks how = {
+		.lines = hi_terminal_screen_lines(p->screen.fd),
+		.order = p->order,
+		.keys = hi_terminal_screen_keys_fd() >= 0,
+		.pauses = p->pauses,
+		.is_last = is_last};
+	struct hi_record_rates_sample sample = {
+		.exe = hi_recorder_exe(p->recorder),
+		.followed = p->followed,
+		.pid = (int)p->options->target.pid,
+		.time_ns = p->time_ns,
+		.for_ns = p->options->series.for_ns,
+		.totals = p->windows,
+		.all = p->rates.all,
+		.rows = rows,
+		.n_rows = n,
+		.note = hi_clock_ns() - p->noted_ns < note_ns ? p->note : ""};
+	struct hi_recording_counts counts;
+
+	if (!rows)
+		return hi_fail_memory(err, "live view");
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct hi_record_rates_row){p->rows.items[i].name,
+						       p->rows.items[i].where,
+						       p->rates.sites.items[i]};
+	hi_recording_counts(hi_recorder_recording(p->recorder), &counts);
+	sample.lost = counts.lost;
+	return hi_record_rates_draw(&sample, &how, looks, out, err);
+}
+
+static enum hi_status draw_live_rows(struct hi_record_progress *p, bool is_last,
+				     const struct hi_text_options *looks, FILE *out,
+				     struct hi_error *err)
+{
+	unsigned lines = hi_terminal_screen_lines(p->screen.fd);
+
+	if (windows_of(p))
+		return draw_rates(p, is_last, looks, out, err);
+	if (is_last)
+		return hi_record_live_print(p->live, lines, looks, out, err);
+	hi_record_live_show_keys(p->live, hi_terminal_screen_keys_fd() >= 0, p->pauses);
+	return hi_record_live_draw(p->live, lines, looks, out, err);
+}
+
 static enum hi_status draw_record_view(struct hi_record_progress *p, struct hi_error *err)
 {
 	struct hi_text_options looks = hi_output_looks(p->options, p->screen.fd);
@@ -201,9 +310,7 @@ static enum hi_status draw_record_view(struct hi_record_progress *p, struct hi_e
 		return HI_NO_MEMORY;
 	if (!hi_terminal_screen_is_open())
 		hi_terminal_screen_open(p->screen.fd, true);
-	hi_record_live_show_keys(p->live, hi_terminal_screen_keys_fd() >= 0, p->pauses);
-	fine = hi_record_live_draw(p->live, hi_terminal_screen_lines(p->screen.fd),
-				   &looks, text.file, err) == HI_OK;
+	fine = draw_live_rows(p, false, &looks, text.file, err) == HI_OK;
 	return hi_sink_text_write(&text, fine, &p->screen, err);
 }
 
@@ -217,8 +324,7 @@ static void print_last_view(struct hi_record_progress *p)
 
 	if (hi_sink_text_open(&text, &quiet) != HI_OK)
 		return;
-	fine = hi_record_live_print(p->live, hi_terminal_screen_lines(p->screen.fd),
-				    &looks, text.file, &quiet) == HI_OK;
+	fine = draw_live_rows(p, true, &looks, text.file, &quiet) == HI_OK;
 	fputc('\n', text.file);
 	(void)!hi_sink_text_write(&text, fine, &p->screen, &quiet);
 }
@@ -281,6 +387,15 @@ enum hi_status hi_record_progress_print(struct hi_record_progress *p,
 		       : hi_fail_errno(err, "standard output");
 }
 
+static void sort_record_view(struct hi_record_progress *p)
+{
+	if (windows_of(p))
+		p->order = p->order == HI_RATES_BY_BYTES ? HI_RATES_BY_ALLOCATIONS
+							 : HI_RATES_BY_BYTES;
+	else
+		hi_record_live_sort(p->live);
+}
+
 enum hi_status hi_record_progress_take_keys(struct hi_record_progress *p,
 					    struct hi_error *err)
 {
@@ -295,7 +410,7 @@ enum hi_status hi_record_progress_take_keys(struct hi_record_progress *p,
 		p->is_ended |= keys[i] == 'q' || keys[i] == 'Q';
 		p->pauses ^= keys[i] == 'p' || keys[i] == ' ';
 		if (keys[i] == 's')
-			hi_record_live_sort(p->live);
+			sort_record_view(p);
 	}
 	return n > 0 ? draw_record_view(p, err) : HI_OK;
 }
@@ -311,21 +426,49 @@ static enum hi_status refresh_sites(struct hi_record_progress *p, uint64_t now,
 	return hi_live_sites_refresh(p->sites, hi_recorder_recording(p->recorder), err);
 }
 
+static enum hi_status show_record_view(struct hi_record_progress *p, uint64_t now,
+				       struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (p->pauses)
+		return HI_OK;
+	if (!windows_of(p))
+		status = add_live_sample(p, now, err);
+	else if (!take_live_sites(p))
+		status = hi_fail_memory(err, "live view");
+	else
+		status = look_at_rates(p, now, err);
+	return status == HI_OK ? draw_record_view(p, err) : status;
+}
+
+static enum hi_status print_progress_line(struct hi_record_progress *p, uint64_t now,
+					  struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!windows_of(p)) {
+		print_record_line(p, now);
+		return HI_OK;
+	}
+	status = look_at_rates(p, now, err);
+	if (status == HI_OK)
+		print_windows_line(p);
+	return status;
+}
+
 enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_error *err)
 {
 	uint64_t now = hi_clock_ns();
 	enum hi_status status = HI_OK;
 
-	if ((p->is_quiet && !p->live) ||
-	    hi_recording_windows(hi_recorder_recording(p->recorder)))
+	if (p->is_quiet && !p->live)
 		return HI_OK;
 	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
 		return status;
-	if (!p->live)
-		print_record_line(p, now);
-	else if (!p->pauses && (status = add_live_sample(p, now, err)) == HI_OK)
-		status = draw_record_view(p, err);
+	status = p->live ? show_record_view(p, now, err)
+			 : print_progress_line(p, now, err);
 	p->shown_ns = now;
 	return status;
 }
@@ -343,6 +486,7 @@ void hi_record_progress_close(struct hi_record_progress *p)
 	if (p->is_open)
 		fprintf(stderr, "\n");
 	hi_record_live_destroy(p->live);
+	hi_record_rates_free(&p->rates);
 	hi_vector_free(&p->rows);
 	hi_arena_free(&p->texts);
 	hi_live_sites_destroy(p->sites);
@@ -393,11 +537,8 @@ enum hi_status hi_record_progress_open(const struct hi_options *options, bool is
 	HI_GUARD(hi_record_progress_close)
 	struct hi_record_progress *p = hi_calloc(1, sizeof(*p));
 	bool is_quiet = !is_shown || options->output.quiet;
-	const struct hi_error *why_not;
-	bool has_windows = hi_recorder_has_windows(recorder, &why_not);
-	/* Numbers of windows are no figures of the recording until its end. */
-	bool is_view = !is_quiet && !options->output.json && !has_windows &&
-		       hi_terminal_screen_is_possible();
+	bool is_view =
+		!is_quiet && !options->output.json && hi_terminal_screen_is_possible();
 	enum hi_status status;
 
 	if (!p)

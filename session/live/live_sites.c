@@ -304,6 +304,12 @@ const struct hi_live_site *hi_live_sites_all(const struct hi_live_sites *s, size
 	return s->sites.items;
 }
 
+const uint32_t *hi_live_sites_of_contexts(const struct hi_live_sites *s, uint32_t *n_ret)
+{
+	*n_ret = (uint32_t)s->of_context.count;
+	return s->of_context.items;
+}
+
 struct hi_live_site hi_live_sites_unnamed(const struct hi_live_sites *s)
 {
 	return s->unnamed;

@@ -46,6 +46,10 @@ enum hi_status hi_live_sites_finish(struct hi_live_sites *sites,
  * next one. */
 const struct hi_live_site *hi_live_sites_all(const struct hi_live_sites *sites,
 					     size_t *n_ret);
+/* By context, the number of its site, UINT32_MAX: not known yet; *n_ret contexts, as of
+ * the last refresh; borrowed likewise. */
+const uint32_t *hi_live_sites_of_contexts(const struct hi_live_sites *sites,
+					  uint32_t *n_ret);
 /* The sum of the stacks that have no site yet. */
 struct hi_live_site hi_live_sites_unnamed(const struct hi_live_sites *sites);
 /* The site with most live bytes; NULL: none has any. */

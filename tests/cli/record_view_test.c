@@ -79,3 +79,30 @@ HI_TEST_ROOT(record_view, signals_restore_the_terminal)
 			      numbers[i]);
 	}
 }
+
+/* Rates with their ranges, and the same keys. */
+HI_TEST_ROOT_ALONE(record_view, windows_have_rates)
+{
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
+	char pid_text[16];
+	struct terminal_view *v;
+	const char *stays;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
+	v = terminal_view_open(80, program, "record", "--sample", "windows", "--pid",
+			       pid_text, NULL);
+	terminal_view_await(v, "p pauses");
+	terminal_view_await(v, "~allocs/s");
+	terminal_view_await(v, "make_kept");
+	terminal_view_await(v, " to ");
+	terminal_view_press(v, "s");
+	terminal_view_await(v, "s sorts (by bytes)");
+	terminal_view_press(v, "p");
+	terminal_view_await(v, "p continues (paused)");
+	terminal_view_press(v, "q");
+	stays = terminal_view_end(v);
+	HI_ASSERT_MSG(!strstr(stays, "\033[H"), "%s", stays);
+	HI_ASSERT_MSG(strstr(stays, "~allocs/s"), "%s", stays);
+	HI_ASSERT_MSG(strstr(stays, "How often functions allocate"), "%s", stays);
+}

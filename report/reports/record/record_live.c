@@ -245,11 +245,9 @@ static void put_live_row(struct live_screen *s, const struct live_past *past)
 	hi_live_end_line(&s->base);
 }
 
-/* "12 s of 60 s". */
-static void put_live_times(char *text, size_t size, const struct hi_record_live *live)
+void hi_record_live_times(char *text, size_t size, uint64_t time_ns, uint64_t for_ns)
 {
-	uint64_t second = 1000000000, seconds = live->now.time_ns / second;
-	uint64_t all = live->now.for_ns;
+	uint64_t second = 1000000000, seconds = time_ns / second, all = for_ns;
 	char end[24] = "";
 
 	if (all && (all % second || all >= 600 * second))
@@ -269,7 +267,7 @@ static void put_live_header(struct live_screen *s)
 	snprintf(line, sizeof(line), "%s, pid %d: recording %s", hi_base_name(now->exe),
 		 now->pid, now->followed);
 	hi_live_put_line(&s->base, line, 'b');
-	put_live_times(times, sizeof(times), live);
+	hi_record_live_times(times, sizeof(times), now->time_ns, now->for_ns);
 	snprintf(line, sizeof(line), "%s, %s%s; %s allocations/s%s%s%s", times,
 		 now->sample_bytes ? "estimated from one allocation per "
 				   : "every allocation",

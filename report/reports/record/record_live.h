@@ -36,6 +36,9 @@ struct hi_record_live_sample {
 	const char *note; /* at the bottom; hostile; "": none */
 };
 
+/* "12 s of 60 s"; for_ns 0: "12 s". */
+void hi_record_live_times(char *text, size_t size, uint64_t time_ns, uint64_t for_ns);
+
 struct hi_record_live;
 struct hi_record_live *hi_record_live_create(void); /* NULL: out of memory */
 void hi_record_live_destroy(struct hi_record_live *live);
