@@ -114,8 +114,10 @@ static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 	const struct hi_options *options = in->options;
 	struct hi_error err = {};
 	struct hi_report_header header;
+	unsigned wanted = options->command->wanted |
+			  (options->command->has_no_verdicts ? HI_WANT_NO_VERDICTS : 0u);
 
-	if (hi_inspect_finish(in, options->command->wanted, &err) != HI_OK)
+	if (hi_inspect_finish(in, wanted, &err) != HI_OK)
 		return report_run_error(&err);
 	hi_inspect_phase(in, "report");
 	if (hi_inspect_make_header(in, &header, &err) != HI_OK ||

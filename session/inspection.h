@@ -48,6 +48,9 @@ enum hi_wanted {
 	/* What a snapshot file alone has (session/snapshot/prepared.h): made beside the other
 	 * results where there are threads for it. */
 	HI_WANT_PREPARED = 512,
+	/* Nothing shows which leaks are certain. Only where no other command has the
+	 * inspection afterwards. */
+	HI_WANT_NO_VERDICTS = 1024,
 };
 
 enum { HI_PHASE = 64 };

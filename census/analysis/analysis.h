@@ -254,6 +254,7 @@ void hi_path_tree_destroy(struct hi_path_tree *tree);
  * children of one type. Note [Down to the branch] in suspects.c. */
 #define HI_SUSPECT_SHARE 0.2 /* of the live heap; as every page has it */
 struct hi_field_reader;	     /* census/analysis/groups.h */
+struct hi_nearest;	     /* census/analysis/nearest_holder.h */
 struct hi_suspect {
 	hi_node top;	   /* root variable or object just under the super-root's kinds */
 	uint64_t retained; /* of top */
@@ -280,6 +281,9 @@ struct hi_suspects {
 	 * order. */
 	struct hi_suspect *lesser;
 	size_t n_lesser; /* at most 64 */
+	/* The nearest variables, where they had to be found; NULL: not. The caller may take
+	 * them. */
+	struct hi_nearest *nearest;
 };
 /* fields NULL: names of edges are not known, and so no lists. */
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,

@@ -595,6 +595,7 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 	}
 	if (status == HI_OK)
 		status = find_lesser(&f, s, err);
+	s->nearest = hi_take(f.nearest);
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	free_finder(&f);
@@ -607,5 +608,6 @@ void hi_suspects_destroy(struct hi_suspects *suspects)
 		return;
 	free(suspects->items);
 	free(suspects->lesser);
+	hi_nearest_destroy(suspects->nearest);
 	free(suspects);
 }

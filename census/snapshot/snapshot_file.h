@@ -77,7 +77,7 @@ struct hi_snapshot_graph {
 	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
 	/* Gets the names for hi_snapshot_label_put(); NULL: they are not kept. *kept: NULL,
-	 * or those of hi_snapshot_labels_make(); hi_snapshot_labels_end(), also after a
+	 * or those of hi_snapshot_labels_begin_beside(); hi_snapshot_labels_end(), also after a
 	 * failure. */
 	struct hi_snapshot_labels **kept;
 	unsigned threads; /* 0: one */
@@ -87,10 +87,15 @@ struct hi_snapshot_graph {
 	bool (*retains)(void *arg, uint32_t type);	 /* from a hint; NULL: none */
 	void *arg;
 };
-/* Makes names of edges ahead of hi_snapshot_put_graph(), into *graph->kept, of as much of
- * the graph as may wait in memory. `graph` is borrowed until it is put. */
-enum hi_status hi_snapshot_labels_make(const struct hi_snapshot_graph *graph,
-				       struct hi_error *err);
+/* Begins to make names of edges ahead of hi_snapshot_put_graph(), into *graph->kept, by
+ * graph->threads (2 or more): two of them are those that call the functions below, each
+ * once. `graph` is borrowed until it is put. */
+enum hi_status hi_snapshot_labels_begin_beside(const struct hi_snapshot_graph *graph,
+					       struct hi_error *err);
+/* Makes names until all are begun or no more may wait in memory; waits for the others. */
+void hi_snapshot_labels_make(struct hi_snapshot_labels *labels);
+/* Makes names, too. */
+void hi_snapshot_labels_help(struct hi_snapshot_labels *labels);
 /* Writes the sections of the graph. `graph` is borrowed during the call; its columns, those
  * of reach and dominators, and *graph->kept stay as they are until the writer is settled,
  * finished or destroyed. */

@@ -50,8 +50,9 @@ struct hi_snapshot_labels {
 	size_t written; /* so many of them */
 	bool stop;
 	struct maker *makers; /* the first is the caller */
-	unsigned n_makers;    /* that run, with it */
-	uint32_t *known;      /* by offset in a part's strings: in all */
+	unsigned n_all;
+	unsigned n_makers; /* that run as threads, with it */
+	uint32_t *known;   /* by offset in a part's strings: in all */
 	size_t n_known;
 	uint32_t tails[HI_SNAPSHOT_TAILS]; /* offsets in all strings */
 	uint32_t n_tails;
@@ -205,22 +206,17 @@ static void *maker_main(void *arg)
 	return NULL;
 }
 
-/* Makes parts until there are none to begin, and waits for the others that do. */
-static void make_parts(struct hi_snapshot_labels *l)
+/* The lock is held, but not while parts are made. */
+static void make_parts(struct hi_snapshot_labels *l, struct maker *m)
 {
 	struct part *p;
 
-	pthread_mutex_lock(&l->lock);
 	while ((p = begin_part(l))) {
 		pthread_mutex_unlock(&l->lock);
-		make_part(&l->makers[0], p);
+		make_part(m, p);
 		end_part(l, p);
 		pthread_mutex_lock(&l->lock);
 	}
-	for (size_t i = 0; i < l->next; i++)
-		while (!l->parts[i].done)
-			pthread_cond_wait(&l->changed, &l->lock);
-	pthread_mutex_unlock(&l->lock);
 }
 
 /* Helps until the part is made. */
@@ -279,16 +275,15 @@ static void start_makers(struct hi_snapshot_labels *l, unsigned threads)
 	for (l->n_makers = 1; l->n_makers < threads; l->n_makers++) {
 		struct maker *m = &l->makers[l->n_makers];
 
-		m->all = l;
-		m->worker = l->n_makers;
 		if (pthread_create(&m->thread, NULL, maker_main, m) != 0)
 			return;
 	}
 }
 
-enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
-					struct hi_snapshot_labels **ret,
-					struct hi_error *err)
+/* callers: makers that are no threads of their own, beside the first one. */
+static enum hi_status begin_labels(const struct hi_snapshot_graph *graph,
+				   unsigned callers, struct hi_snapshot_labels **ret,
+				   struct hi_error *err)
 {
 	const struct hi_graph *g = graph->graph;
 	unsigned threads = graph->threads ? graph->threads : 1;
@@ -304,24 +299,50 @@ enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
 	if (threads > MOST_HELPERS + 1)
 		threads = MOST_HELPERS + 1;
 	l->parts = hi_calloc(most + 2, sizeof(*l->parts));
+	if (threads <= callers)
+		threads = callers + 1;
 	l->makers = hi_calloc(threads, sizeof(*l->makers));
 	if (!l->parts || !l->makers)
 		return hi_fail_memory(err, "labels");
-	l->makers[0].all = l;
+	l->n_all = threads;
+	for (unsigned i = 0; i < threads; i++)
+		l->makers[i] = (struct maker){.all = l, .worker = i};
 	l->n_of_objects = list_parts(l->parts, 0, 0, g->n_objects);
 	l->n_parts = list_parts(l->parts, l->n_of_objects, g->first_root, g->first_kind);
-	start_makers(l, threads);
+	start_makers(l, threads - callers);
 	return HI_OK;
 }
 
-enum hi_status hi_snapshot_labels_make(const struct hi_snapshot_graph *graph,
-				       struct hi_error *err)
+enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
+					struct hi_snapshot_labels **ret,
+					struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_labels_begin(graph, graph->kept, err);
+	return begin_labels(graph, 0, ret, err);
+}
 
-	if (status == HI_OK)
-		make_parts(*graph->kept);
-	return status;
+enum hi_status hi_snapshot_labels_begin_beside(const struct hi_snapshot_graph *graph,
+					       struct hi_error *err)
+{
+	return begin_labels(graph, 1, graph->kept, err);
+}
+
+void hi_snapshot_labels_make(struct hi_snapshot_labels *l)
+{
+	pthread_mutex_lock(&l->lock);
+	make_parts(l, &l->makers[0]);
+	for (size_t i = 0; i < l->next; i++)
+		while (!l->parts[i].done)
+			pthread_cond_wait(&l->changed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+}
+
+void hi_snapshot_labels_help(struct hi_snapshot_labels *l)
+{
+	struct maker *m = &l->makers[l->n_all - 1];
+
+	pthread_mutex_lock(&l->lock);
+	make_parts(l, m);
+	pthread_mutex_unlock(&l->lock);
 }
 
 void hi_snapshot_labels_stop(struct hi_snapshot_labels *l)
@@ -334,7 +355,7 @@ void hi_snapshot_labels_stop(struct hi_snapshot_labels *l)
 	pthread_mutex_unlock(&l->lock);
 	for (unsigned i = 1; i < l->n_makers; i++)
 		pthread_join(l->makers[i].thread, NULL);
-	for (unsigned i = 0; i < l->n_makers; i++)
+	for (unsigned i = 0; l->makers && i < l->n_all; i++)
 		hi_vector_free(&l->makers[i].names);
 	l->n_makers = 0;
 	free(hi_take(l->makers));

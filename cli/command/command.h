@@ -73,8 +73,9 @@ struct hi_command {
 	const char *arguments; /* "ADDRESS|TYPE"; "" none; one, required unless in [] */
 	const char *purpose;   /* one line */
 	const char *help;      /* after the options: examples */
-	const char *targets; /* after them in the usage line; NULL: HI_COMMAND_TARGETS */
-	unsigned wanted;     /* bits of enum hi_wanted */
+	const char *targets;  /* after them in the usage line; NULL: HI_COMMAND_TARGETS */
+	unsigned wanted;      /* bits of enum hi_wanted */
+	bool has_no_verdicts; /* it does not show which leaks are certain */
 
 	/* ---- the command line (cli/options) ---- */
 	bool compares;		/* of two snapshot files the first is the earlier heap */

@@ -76,6 +76,7 @@ const struct hi_command hi_command_retainers = {
 		"  heapinspect retainers --pid 4242 --retainer auto --identity addr\n"
 		"  heapinspect census --pid 4242 --retainer conn --retained-by conn",
 	.wanted = 0,
+	.has_no_verdicts = true,
 	.run = run_retainers_command,
 	.sample = hi_series_retainers,
 	.groups_by_retainers = true,

@@ -148,6 +148,7 @@ const struct hi_command hi_command_roots = {
 		"--all-bins\n"
 		"  heapinspect census --pid 4242 --root db='server.db[0]' --under db",
 	.wanted = 0,
+	.has_no_verdicts = true,
 	.run = run_roots_command,
 	.sample = hi_series_roots,
 	.takes_roots_alone = true,

@@ -118,6 +118,7 @@ const struct hi_command hi_command_waste = {
 		"  heapinspect waste app.hisnap\n"
 		"  heapinspect waste --by site app.hirec",
 	.wanted = HI_WANT_LEDGER,
+	.has_no_verdicts = true,
 	.run = run_waste_command,
 	.page = HI_COMMAND_PAGE,
 };

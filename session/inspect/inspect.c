@@ -48,6 +48,7 @@ enum step {
 	STEP_PACK,
 	STEP_DOMINATORS,
 	STEP_CONTENTS,
+	STEP_BEGIN_NAMES,
 	STEP_EDGE_NAMES,
 	STEP_RESTRICT,
 	STEP_SHOWN,
@@ -55,6 +56,7 @@ enum step {
 	STEP_SUSPECTS,
 	STEP_CENSUS,
 	STEP_OWNERS,
+	STEP_HELP_NAMES,
 	STEPS,
 };
 
@@ -111,9 +113,24 @@ static enum hi_status compare_contents(struct hi_inspection *in, struct hi_error
 	return hi_snapshot_prepare_contents(in, threads_beside(in), err);
 }
 
+static enum hi_status begin_names(struct hi_inspection *in, struct hi_error *err)
+{
+	return hi_snapshot_names_begin(in, err);
+}
+
 static enum hi_status name_edges(struct hi_inspection *in, struct hi_error *err)
 {
-	return hi_snapshot_prepare_names(in, threads_beside(in), err);
+	(void)err;
+	hi_snapshot_names_make(in);
+	return HI_OK;
+}
+
+/* By a thread that has nothing else to do. */
+static enum hi_status help_to_name_edges(struct hi_inspection *in, struct hi_error *err)
+{
+	(void)err;
+	hi_snapshot_names_help(in);
+	return HI_OK;
 }
 
 static enum hi_status run_leak_roots(struct hi_inspection *in, struct hi_error *err)
@@ -141,6 +158,9 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 	status = hi_suspects_find(in->graph, in->shown.reach, &in->shown.dominators,
 				  HI_SUSPECT_SHARE, &fields, &in->results.suspects, err);
 	hi_edge_text_close(&names);
+	/* As hi_kept_nearest() would find them. */
+	if (status == HI_OK && in->shown.reach == in->results.reach && !in->kept.nearest)
+		in->kept.nearest = hi_take(in->results.suspects->nearest);
 	return status;
 }
 
@@ -183,6 +203,7 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 		PACK_FIRST_PART = 1 << STEP_PACK_FIRST,
 		PACK = 1 << STEP_PACK,
 		CONTENTS = 1 << STEP_CONTENTS,
+		NAMES_BEGUN = 1 << STEP_BEGIN_NAMES,
 		RESTRICT = 1 << STEP_RESTRICT,
 		SHOWN = 1 << STEP_SHOWN,
 	};
@@ -197,7 +218,8 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 				     has_dominators},
 		[STEP_CONTENTS] = {"comparing contents", compare_contents, NAMES | LEDGER,
 				   prepares},
-		[STEP_EDGE_NAMES] = {"names of edges", name_edges, CONTENTS, prepares},
+		[STEP_BEGIN_NAMES] = {NULL, begin_names, CONTENTS, prepares},
+		[STEP_EDGE_NAMES] = {"names of edges", name_edges, NAMES_BEGUN, prepares},
 		[STEP_RESTRICT] = {NULL, hi_naming_restrict, DOMINATORS * (threads == 1),
 				   !is_more},
 		[STEP_SHOWN] = {NULL, hi_kept_shown_dominators, DOMINATORS | RESTRICT,
@@ -209,6 +231,8 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 		[STEP_CENSUS] = {"census by type", run_census, DOMINATORS | RESTRICT,
 				 wanted & HI_WANT_CENSUS},
 		[STEP_OWNERS] = {"owners", run_owners, SHOWN, has_owners},
+		[STEP_HELP_NAMES] = {"names of edges", help_to_name_edges, NAMES_BEGUN,
+				     prepares},
 	};
 
 	return hi_steps_run(in, steps, STEPS, threads, err);

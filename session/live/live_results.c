@@ -27,7 +27,8 @@ static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_er
 	if (status == HI_OK)
 		status = hi_integers_count(in->decoders.typing, in->graph,
 					   in->results.reach, err);
-	if (status == HI_OK && in->results.reach->leak_objects) {
+	if (status == HI_OK && in->results.reach->leak_objects &&
+	    !(in->wanted & HI_WANT_NO_VERDICTS)) {
 		hi_inspect_phase(in, "verdicts of leaks");
 		status = hi_leak_verdicts(in->decoders.typing, in->graph,
 					  in->results.reach, err);

@@ -15,10 +15,15 @@ enum hi_status hi_snapshot_prepare_contents(struct hi_inspection *in, unsigned t
 /* Frees them. NULL is fine. */
 void hi_snapshot_contents_destroy(struct hi_snapshot_contents *contents);
 
-/* Makes names of edges (in->names), on so many threads, of as much of the graph as may wait
- * in memory. */
-enum hi_status hi_snapshot_prepare_names(struct hi_inspection *in, unsigned threads,
-					 struct hi_error *err);
+/* Begins to make names of edges (in->names), by the threads that are left beside two: those
+ * that call the functions below, each once. What they leave is made when the file is
+ * written. */
+enum hi_status hi_snapshot_names_begin(struct hi_inspection *in, struct hi_error *err);
+/* Makes names until all are begun, or no more may wait in memory, and waits for the threads
+ * that make the rest. */
+void hi_snapshot_names_make(struct hi_inspection *in);
+/* Makes names beside it. */
+void hi_snapshot_names_help(struct hi_inspection *in);
 /* Frees them. NULL is fine. */
 void hi_snapshot_names_destroy(struct hi_snapshot_names *names);
 

@@ -101,12 +101,22 @@ static enum hi_status create_names(struct hi_inspection *in, unsigned threads,
 	return status;
 }
 
-enum hi_status hi_snapshot_prepare_names(struct hi_inspection *in, unsigned threads,
-					 struct hi_error *err)
+enum hi_status hi_snapshot_names_begin(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = create_names(in, threads, err);
+	enum hi_status status = create_names(in, hi_inspection_threads(in), err);
 
-	return status == HI_OK ? hi_snapshot_labels_make(&in->names->graph, err) : status;
+	return status == HI_OK ? hi_snapshot_labels_begin_beside(&in->names->graph, err)
+			       : status;
+}
+
+void hi_snapshot_names_make(struct hi_inspection *in)
+{
+	hi_snapshot_labels_make(in->names->labels);
+}
+
+void hi_snapshot_names_help(struct hi_inspection *in)
+{
+	hi_snapshot_labels_help(in->names->labels);
 }
 
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
