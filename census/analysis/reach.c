@@ -29,6 +29,7 @@
 #include "base/parallel.h"
 #include "census/analysis/analysis.h"
 #include "census/analysis/walk_internal.h"
+#include "census/analysis/walk_shared.h"
 #include "census/graph/graph_internal.h"
 
 static void walk_guard(struct hi_walk *w)
@@ -50,6 +51,31 @@ static void mark_precise(struct hi_walk *w, uint64_t *bits)
 static void mark_any(struct hi_walk *w, uint64_t *bits)
 {
 	hi_walk_run(w, hi_walk_take_strong, bits);
+}
+
+/* Smaller graphs are walked before other threads have begun. */
+enum { SHARED_LEAST = 1 << 18 };
+
+/* Goes on from the stack by all threads; false: out of memory. */
+static bool mark_shared(struct hi_walk *w, uint64_t *bits, bool is_precise,
+			unsigned threads)
+{
+	const struct hi_shared_walk_request request = {.graph = w->graph,
+						       .bits = bits,
+						       .is_precise = is_precise,
+						       .seeds = w->stack,
+						       .n_seeds = w->depth,
+						       .threads = threads};
+
+	if (threads > 1 && w->graph->n_nodes >= SHARED_LEAST) {
+		w->depth = 0;
+		return hi_walk_shared(&request);
+	}
+	if (is_precise)
+		mark_precise(w, bits);
+	else
+		mark_any(w, bits);
+	return true;
 }
 
 static void push_conservative(struct hi_walk *w, struct hi_reach *r,
@@ -175,7 +201,7 @@ static bool mark_pieces(struct hi_walk *w, struct hi_reach *r)
 	return true;
 }
 
-static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
+static bool mark_reachable(const struct hi_graph *g, unsigned threads, struct hi_reach *r)
 {
 	__attribute__((cleanup(walk_guard))) struct hi_walk w;
 
@@ -183,10 +209,12 @@ static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
 		return false;
 	w.stack[w.depth++] = g->super_root;
 	hi_bit_take(r->exact, g->super_root);
-	mark_precise(&w, r->exact);
+	if (!mark_shared(&w, r->exact, true, threads))
+		return false;
 	memcpy(r->any, r->exact, hi_bits_size(g->n_nodes));
 	leave_exact(&w, r);
-	mark_any(&w, r->any);
+	if (!mark_shared(&w, r->any, false, threads))
+		return false;
 	if (!collect_internal_roots(g, r))
 		return false;
 	mark_from_internal(&w, r);
@@ -254,11 +282,12 @@ enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 {
 	HI_GUARD(hi_reach_destroy) struct hi_reach *r = hi_calloc(1, sizeof(*r));
 
+	threads = threads ? threads : hi_parallel_threads();
 	if (!r)
 		return hi_fail_memory(err, "reachability");
 	r->any = hi_calloc(1, hi_bits_size(g->n_nodes));
 	r->exact = hi_calloc(1, hi_bits_size(g->n_nodes));
-	if (!r->any || !r->exact || !mark_reachable(g, r) ||
+	if (!r->any || !r->exact || !mark_reachable(g, threads, r) ||
 	    !sum_reached_chunks(g, threads, r))
 		return hi_fail_memory(err, "reachability");
 	*ret = hi_take(r);
