@@ -66,8 +66,8 @@ enum hi_status hi_frozen_leave_out(struct hi_frozen *frozen, uint64_t start, uin
 enum hi_status hi_frozen_seal(struct hi_frozen *frozen, struct hi_pages *pages,
 			      size_t n_pages, struct hi_error *err);
 /* Compresses its private pages, if they hold so many bytes at least, and gives them back;
- * what is read of them later is unpacked (packed.h). Of each block of them `most` bytes
- * first, 0: all, and the rest when it is called again. After the seal. HI_UNSUPPORTED: that
+ * what is read of them later is unpacked (packed.h). Packs `most` bytes of each block
+ * of them first, 0: all, and the rest when it is called again. After the seal. HI_UNSUPPORTED: that
  * is not possible here, or it has no such pages. HI_NO_MEMORY, HI_LIMIT, HI_OS: nothing has
  * changed, or only some of them were packed. */
 enum hi_status hi_frozen_pack(struct hi_frozen *frozen, uint64_t least, uint64_t most,

@@ -207,10 +207,10 @@ enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_threa
 				   struct hi_error *err);
 /*
  * For an image of which little is read from now on: compresses its memory and gives it
- * back, if it holds so many bytes at least. Of each of its blocks `most` bytes are packed
- * first (0: all), and the rest when it is called again. Threads may be reading it. Later reads unpack
- * it again, and hi_image_check() fails if that could not be done. HI_UNSUPPORTED: it stays
- * as it is: it is small, or not this process's own memory, or there is no userfaultfd.
+ * back, if it holds so many bytes at least. Packs `most` bytes of each of its blocks first
+ * (0: all), and the rest when it is called again. Threads may be reading it. Later reads
+ * unpack it again, and hi_image_check() fails if that could not be done. HI_UNSUPPORTED: it
+ * stays as it is: it is small, or not this process's own memory, or there is no userfaultfd.
  * Other failures leave some of it as it is.
  */
 enum hi_status hi_image_pack(struct hi_image *image, uint64_t least, uint64_t most,

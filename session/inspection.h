@@ -45,8 +45,8 @@ enum hi_wanted {
 	HI_WANT_OWNERS = 128,
 	/* Little is read of the image after this: it may be packed. */
 	HI_WANT_PACKED = 256,
-	/* What a snapshot file alone has (session/snapshot/prepared.h): made beside the other
-	 * results where there are threads for it. */
+	/* Results that a snapshot file alone has (session/snapshot/prepared.h): made beside
+	 * the others if there are threads for it. */
 	HI_WANT_PREPARED = 512,
 	/* Nothing shows which leaks are certain. Only where no other command has the
 	 * inspection afterwards. */

@@ -2,10 +2,10 @@
 /*
  * Note [Shared walks]
  *
- * Each thread has a stack of its own, of fixed size, from whose top it works. Where it is
- * full, its lower half goes to the blocks that all share; and while a thread waits for work
- * and there is no block, a thread that has enough gives some from the bottom of its stack,
- * where the largest parts of a graph are. A node is pushed by the thread that set its bit,
+ * Each thread has a stack of its own, of fixed size, and works from its top. If that is full,
+ * its lower half goes to the blocks that all share; and while a thread waits for work and
+ * there is no block, a thread that has enough gives some from the bottom of its stack, as the
+ * largest parts of a graph are there. A node is pushed by the thread that set its bit,
  * so it is pushed once. The walk is over when there is no block and no thread at work.
  */
 #include "census/analysis/walk_shared.h"
@@ -83,7 +83,7 @@ static void share_bottom(struct own_stack *s)
 	s->bottom += n;
 }
 
-static void make_room(struct own_stack *s)
+static void make_stack_room(struct own_stack *s)
 {
 	if (s->bottom < BLOCK)
 		share_bottom(s);
@@ -95,7 +95,7 @@ static void make_room(struct own_stack *s)
 HI_INLINE void push_own(struct own_stack *s, hi_node node)
 {
 	if (s->top == STACK)
-		make_room(s);
+		make_stack_room(s);
 	s->nodes[s->top++] = node;
 }
 
@@ -152,7 +152,7 @@ HI_INLINE void walk_own(struct own_stack *s, bool is_precise)
 }
 
 /* Takes a block, and counts as one at work. False: the walk is over. */
-static bool take_block(struct shared_walk *w, struct own_stack *s)
+static bool take_shared_block(struct shared_walk *w, struct own_stack *s)
 {
 	struct block *block = NULL;
 
@@ -197,7 +197,7 @@ static void walk_beside_others(void *arg, size_t task, unsigned worker)
 		return;
 	}
 	s->walk = w;
-	while (take_block(w, s)) {
+	while (take_shared_block(w, s)) {
 		if (w->is_precise)
 			walk_own(s, true);
 		else

@@ -70,7 +70,7 @@ enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
 	w->open = &w->sections[w->n_sections++];
 	*w->open = (struct hi_snapshot_section){
 		.item = item, .flags = w->is_compressed ? HI_SNAPSHOT_ZSTD : 0};
-	strcpy(w->open->name, name);
+	memcpy(w->open->name, name, strlen(name) + 1);
 	hi_snapshot_stream_begin(w->stream, w->open);
 	return HI_OK;
 }

@@ -26,7 +26,7 @@ static bool needs_wide(const struct hi_node_layouts *layouts)
 	return all > UINT16_MAX;
 }
 
-static void count_words(struct hi_refined_layouts *refined)
+static void count_layouts_before(struct hi_refined_layouts *refined)
 {
 	unsigned sum = 0;
 
@@ -58,7 +58,7 @@ bool hi_refined_layouts_pack(const struct hi_node_layouts *layouts,
 		else
 			refined->layouts.narrow[i] = (uint16_t)layouts->items[i].layout;
 	}
-	count_words(refined);
+	count_layouts_before(refined);
 	*ret = refined;
 	return true;
 }

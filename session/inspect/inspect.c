@@ -108,17 +108,17 @@ static unsigned threads_beside(const struct hi_inspection *in)
 	return threads > 1 ? threads - 1 : 1;
 }
 
-static enum hi_status compare_contents(struct hi_inspection *in, struct hi_error *err)
+static enum hi_status run_contents(struct hi_inspection *in, struct hi_error *err)
 {
 	return hi_snapshot_prepare_contents(in, threads_beside(in), err);
 }
 
-static enum hi_status begin_names(struct hi_inspection *in, struct hi_error *err)
+static enum hi_status run_begin_names(struct hi_inspection *in, struct hi_error *err)
 {
 	return hi_snapshot_names_begin(in, err);
 }
 
-static enum hi_status name_edges(struct hi_inspection *in, struct hi_error *err)
+static enum hi_status run_edge_names(struct hi_inspection *in, struct hi_error *err)
 {
 	(void)err;
 	hi_snapshot_names_make(in);
@@ -126,7 +126,7 @@ static enum hi_status name_edges(struct hi_inspection *in, struct hi_error *err)
 }
 
 /* By a thread that has nothing else to do. */
-static enum hi_status help_to_name_edges(struct hi_inspection *in, struct hi_error *err)
+static enum hi_status run_help_names(struct hi_inspection *in, struct hi_error *err)
 {
 	(void)err;
 	hi_snapshot_names_help(in);
@@ -216,10 +216,11 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 		/* They take memory as fast as the image gives it back, and no faster. */
 		[STEP_DOMINATORS] = {"dominators", run_dominators, PACK_FIRST_PART,
 				     has_dominators},
-		[STEP_CONTENTS] = {"comparing contents", compare_contents, NAMES | LEDGER,
+		[STEP_CONTENTS] = {"comparing contents", run_contents, NAMES | LEDGER,
 				   prepares},
-		[STEP_BEGIN_NAMES] = {NULL, begin_names, CONTENTS, prepares},
-		[STEP_EDGE_NAMES] = {"names of edges", name_edges, NAMES_BEGUN, prepares},
+		[STEP_BEGIN_NAMES] = {NULL, run_begin_names, CONTENTS, prepares},
+		[STEP_EDGE_NAMES] = {"names of edges", run_edge_names, NAMES_BEGUN,
+				     prepares},
 		[STEP_RESTRICT] = {NULL, hi_naming_restrict, DOMINATORS * (threads == 1),
 				   !is_more},
 		[STEP_SHOWN] = {NULL, hi_kept_shown_dominators, DOMINATORS | RESTRICT,
@@ -231,7 +232,7 @@ static enum hi_status run_steps(struct hi_inspection *in, unsigned wanted, bool 
 		[STEP_CENSUS] = {"census by type", run_census, DOMINATORS | RESTRICT,
 				 wanted & HI_WANT_CENSUS},
 		[STEP_OWNERS] = {"owners", run_owners, SHOWN, has_owners},
-		[STEP_HELP_NAMES] = {"names of edges", help_to_name_edges, NAMES_BEGUN,
+		[STEP_HELP_NAMES] = {"names of edges", run_help_names, NAMES_BEGUN,
 				     prepares},
 	};
 

@@ -16,7 +16,7 @@ enum hi_status hi_snapshot_prepare_contents(struct hi_inspection *in, unsigned t
 void hi_snapshot_contents_destroy(struct hi_snapshot_contents *contents);
 
 /* Begins to make names of edges (in->names), by the threads that are left beside two: those
- * that call the functions below, each once. What they leave is made when the file is
+ * that call the functions below, each once. The rest is made when the file is
  * written. */
 enum hi_status hi_snapshot_names_begin(struct hi_inspection *in, struct hi_error *err);
 /* Makes names until all are begun, or no more may wait in memory, and waits for the threads
