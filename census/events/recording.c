@@ -235,6 +235,14 @@ static void note_lost_free(struct hi_recording *r, const struct hi_live_allocati
 		r->counts.lost_frees++;
 }
 
+/* It is not in the table: allocated before, or between two windows. */
+static void note_unknown_free(struct hi_recording *r, const struct hi_event *e)
+{
+	r->counts.unknown_frees += !sample_bytes_of(r, e->source);
+	if (r->windows)
+		hi_windows_note_old_free(r->windows, e->addr);
+}
+
 static enum hi_status count_in_window(struct hi_recording *r,
 				      const struct hi_live_allocation *live,
 				      struct hi_error *err)
@@ -281,7 +289,7 @@ static void apply_free(struct hi_recording *r, const struct hi_event *e)
 	if (!e->addr)
 		return;
 	if (!remove_live_block(r, e->source, e->addr, &old) && !is_free_within_free(r, e))
-		r->counts.unknown_frees += !sample_bytes_of(r, e->source);
+		note_unknown_free(r, e);
 	r->last_frees[e->tid % HI_LAST_FREES] = (struct hi_last_free){e->addr, e->tid};
 }
 
@@ -342,7 +350,7 @@ static enum hi_status apply_realloc_begin(struct hi_recording *r,
 	call->is_known =
 		e->addr && remove_live_block(r, e->source, e->addr, &call->block);
 	if (e->addr && !call->is_known)
-		r->counts.unknown_frees += !sample_bytes_of(r, e->source);
+		note_unknown_free(r, e);
 	return HI_OK;
 }
 

@@ -5,355 +5,66 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/bits.h"
 #include "base/clock.h"
-#include "base/table.h"
-#include "base/vector.h"
+#include "census/events/window_columns.h"
+#include "census/events/window_figures.h"
+#include "census/events/window_rake.h"
 
-enum { TRUSTED_ONE_IN = 50 };
+enum { ROUND_UP = 24 };
+/* Nothing is seen of more than were expected by a chance of 2.5 % only. */
+static const double unseen_most = 3.7;
 static const double chance_of_trust = 0.01;
 
-/* ---- shares of a column ---- */
+/* ---- trust ---- */
 
-static double at_least_0(double value)
+/* How many blocks may have been freed, if windows saw n of it: by a chance of 2.5 %. */
+static double most_of_count(double n)
 {
-	return value > 0 ? value : 0;
+	return n + unseen_most + 2 * sqrt(n);
 }
 
-static double take_smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-/* Sums over the shares that are trusted, or over those that are not. */
-static struct hi_bounded sum_shares(const struct hi_window_share *shares, size_t n,
-				    bool is_trusted, size_t *n_ret)
-{
-	struct hi_bounded sum = {};
-
-	*n_ret = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (shares[i].is_trusted != is_trusted)
-			continue;
-		sum.value += shares[i].found.value;
-		sum.low += shares[i].found.low;
-		sum.high += shares[i].found.high;
-		++*n_ret;
-	}
-	return sum;
-}
-
-static void bound_trusted(double truth, double factor, struct hi_bounded *found)
-{
-	found->value *= factor;
-	found->high = take_smaller(found->high, truth);
-	found->low = take_smaller(found->low, found->value);
-	if (found->high < found->value)
-		found->high = found->value;
-}
-
-static void bound_untrusted(double left, double most, double factor, double least,
-			    struct hi_bounded *found)
-{
-	found->value = take_smaller(found->value * factor, left);
-	found->high = take_smaller(found->high, most);
-	found->low = least;
-	if (found->value < least)
-		found->value = least;
-	if (found->high < found->value)
-		found->high = found->value;
-}
-
-void hi_window_rake(double truth, struct hi_window_share *shares, size_t n)
-{
-	size_t n_trusted, n_others;
-	struct hi_bounded trusted = sum_shares(shares, n, true, &n_trusted);
-	struct hi_bounded others = sum_shares(shares, n, false, &n_others);
-	double factor = trusted.value > truth ? truth / trusted.value : 1;
-	double left = at_least_0(truth - trusted.value);
-	double most = at_least_0(truth - trusted.low);
-	double their_factor =
-		others.value > left && others.value > 0 ? left / others.value : 1;
-
-	for (size_t i = 0; i < n; i++)
-		if (shares[i].is_trusted)
-			bound_trusted(truth, factor, &shares[i].found);
-		else
-			bound_untrusted(left, most, their_factor,
-					shares[i].is_alone
-						? take_smaller(shares[i].seen, truth)
-						: 0,
-					&shares[i].found);
-}
-
-/* ---- cells: a site in a column ---- */
-
-/* Sums of one figure over the blocks of a cell. */
-struct cell {
-	uint32_t column, group;
-	double seen;
-	struct hi_window_sum sum;
-	double of_window; /* of the window whose blocks are being added */
-	uint32_t window;
+/* Blocks of a column, and how many of those that were allocated in the recording may have
+ * been freed in it. */
+struct column_trust {
+	uint64_t live, lost, old_frees;
+	uint32_t n_sites; /* of one size */
+	bool is_calm;
 };
 
-struct column {
-	uint64_t key;
-	double truth;
-	uint32_t first, n; /* of its cells, once they are sorted */
-};
-
-/* Columns with their cells. */
-struct cells {
-	struct hi_table column_of, cell_of;
-	struct HI_VECTOR(struct column) columns;
-	struct HI_VECTOR(struct cell) cells;
-};
-
-static void free_cells(struct cells *c)
+static void add_size_to_trust(const struct hi_size_class *class,
+			      struct column_trust *trust)
 {
-	hi_table_free(&c->column_of);
-	hi_table_free(&c->cell_of);
-	hi_vector_free(&c->columns);
-	hi_vector_free(&c->cells);
+	trust->live += class->live;
+	trust->lost += class->lost;
+	trust->old_frees += class->old_frees;
+	trust->n_sites += class->n_sites;
+	trust->is_calm &= class->is_calm;
 }
 
-/* Adds to the true sum of a column. False: no memory. */
-static bool add_to_column(struct cells *c, uint64_t key, double value, uint32_t *ret)
+/* Blocks of a site that may be gone. Such a free is seen by the share of time that windows
+ * have; that its block is one of the site's only if both ends are. is_calm: all frees of
+ * old blocks where the site has some were counted. */
+static double most_gone(const struct hi_window_figures *f,
+			const struct hi_window_site *site, bool is_calm,
+			uint64_t old_frees)
 {
-	uint64_t i = c->columns.count;
+	double of_site = most_of_count((double)site->seen_frees) * f->each * f->each;
+	double of_columns = most_of_count((double)old_frees) * f->each;
 
-	if (!hi_table_get(&c->column_of, key, &i) &&
-	    (!hi_vector_push(&c->columns, (struct column){.key = key}) ||
-	     !hi_table_put(&c->column_of, key, i)))
-		return false;
-	c->columns.items[i].truth += value;
-	*ret = (uint32_t)i;
-	return true;
+	return is_calm ? fmin(of_site, of_columns) : of_site;
 }
 
-static struct cell *find_cell(struct cells *c, uint32_t column, uint32_t group)
+/* Are all of its blocks leaked, so that it is no chance? of: in this size; NULL: in all. */
+static bool are_leaks_its_own(const struct column_trust *trust,
+			      const struct hi_window_site *site,
+			      const struct hi_site_of_size *of)
 {
-	uint64_t key = (uint64_t)column << 32 | group, i = c->cells.count;
+	double share = (double)trust->lost / (double)(trust->live + trust->lost);
+	uint64_t live = of ? of->live : site->seen_live,
+		 lost = of ? of->lost : site->seen_lost;
 
-	if (!hi_table_get(&c->cell_of, key, &i) &&
-	    (!hi_vector_push(&c->cells,
-			     (struct cell){.column = column, .group = group}) ||
-	     !hi_table_put(&c->cell_of, key, i)))
-		return NULL;
-	return &c->cells.items[i];
-}
-
-static void end_window_of_cell(struct cell *cell)
-{
-	cell->sum.squares += cell->of_window * cell->of_window;
-	cell->of_window = 0;
-}
-
-/* Blocks come in the order of their windows. */
-static bool add_to_cell(struct cells *c, uint32_t column, uint32_t group, uint32_t window,
-			double value, double length_s)
-{
-	struct cell *cell = find_cell(c, column, group);
-
-	if (!cell)
-		return false;
-	if (cell->window != window)
-		end_window_of_cell(cell);
-	cell->window = window;
-	cell->seen += value;
-	cell->of_window += value / length_s;
-	cell->sum.rates += value / length_s;
-	cell->sum.chance += value * value / (length_s * length_s);
-	return true;
-}
-
-static int compare_cells(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	if (x->column != y->column)
-		return x->column < y->column ? -1 : 1;
-	return (x->group > y->group) - (x->group < y->group);
-}
-
-static void sort_cells(struct cells *c)
-{
-	struct column *columns = c->columns.items;
-
-	for (size_t i = 0; i < c->cells.count; i++)
-		end_window_of_cell(&c->cells.items[i]);
-	if (c->cells.count)
-		qsort(c->cells.items, c->cells.count, sizeof(*c->cells.items),
-		      compare_cells);
-	for (uint32_t i = 0; i < c->cells.count; i++) {
-		struct column *column = &columns[c->cells.items[i].column];
-
-		column->first = column->n ? column->first : i;
-		column->n++;
-	}
-}
-
-/* ---- the blocks ---- */
-
-/* A block that a window saw, and the walk. */
-struct seen_block {
-	hi_node first, last; /* its pieces */
-	uint32_t group, window;
-	double length_s;
-};
-
-/* Blocks of one size, and those of a site among them. */
-struct size_class {
-	uint64_t live, lost; /* that the walk has found */
-	uint32_t n_sites;
-	bool is_calm; /* all of these sites keep all of their blocks */
-};
-struct site_of_size {
-	uint64_t live, lost; /* that windows saw */
-};
-
-struct figures {
-	const struct hi_window_blocks *blocks;
-	struct hi_table size_of, site_of; /* usable size; index of it, and group */
-	struct HI_VECTOR(struct size_class) sizes;
-	struct HI_VECTOR(struct site_of_size) of_sizes;
-	struct hi_window_site *sites;
-	struct HI_VECTOR(struct seen_block) seen;
-	double seconds; /* of the recording */
-	uint64_t n_windows;
-};
-
-static bool is_in(const uint64_t *bits, hi_node i)
-{
-	return bits && hi_bit(bits, i);
-}
-
-static bool add_seen_block(struct figures *f, hi_node first, hi_node last)
-{
-	const struct hi_births *b = f->blocks->births;
-	uint64_t at = b->start_ns + b->time_ns[first], length_ns = 0;
-	struct seen_block block = {
-		.first = first, .last = last, .group = f->blocks->groups->of[first]};
-	struct hi_window_site *site = &f->sites[block.group];
-
-	block.window = hi_windows_at(f->blocks->windows, at, &length_ns);
-	block.length_s = (double)length_ns / HI_NS_PER_S;
-	site->seen_live += is_in(f->blocks->live_bits, first);
-	site->seen_lost += is_in(f->blocks->lost_bits, first);
-	return !length_ns || hi_vector_push(&f->seen, block);
-}
-
-static bool find_seen_blocks(struct figures *f)
-{
-	const struct hi_births *b = f->blocks->births;
-	hi_node last;
-
-	for (hi_node i = 0; i < b->n_objects && i < f->blocks->objects->count;
-	     i = last + 1) {
-		last = i;
-		if (!hi_birth_is_known(b, i))
-			continue;
-		last = hi_births_last_piece(f->blocks->objects, i);
-		if (last >= b->n_objects)
-			last = i;
-		if (!add_seen_block(f, i, last))
-			return false;
-	}
-	return true;
-}
-
-static int compare_seen_blocks(const void *a, const void *b)
-{
-	const struct seen_block *x = a, *y = b;
-
-	if (x->window != y->window)
-		return x->window < y->window ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
-}
-
-/* Blocks of which it is known that they are gone, though no window saw it. */
-static void count_unseen_frees(struct figures *f)
-{
-	const struct hi_birth_groups *g = f->blocks->groups;
-	struct hi_window_site *sites = f->sites;
-
-	for (uint32_t i = 0; i < g->n_contexts; i++)
-		sites[g->of_context[i]].unseen_frees +=
-			f->blocks->outstanding[i] +
-			hi_windows_reused(f->blocks->windows, i);
-	for (size_t i = 0; i < f->seen.count; i++) {
-		uint64_t *frees = &sites[f->seen.items[i].group].unseen_frees;
-
-		*frees -= *frees > 0;
-	}
-	for (uint32_t i = 0; i < g->n_groups; i++)
-		sites[i].keeps_all = sites[i].unseen_frees * TRUSTED_ONE_IN <=
-				     sites[i].seen_live + sites[i].seen_lost;
-}
-
-/* ---- sizes ---- */
-
-static uint64_t key_of_size(const struct hi_objects *o, hi_node i)
-{
-	return hi_objects_usable(o, i) & 0xffffffff;
-}
-
-static bool add_to_size(struct figures *f, hi_node i)
-{
-	uint64_t key = key_of_size(f->blocks->objects, i), at = f->sizes.count;
-
-	if (!hi_table_get(&f->size_of, key, &at) &&
-	    (!hi_vector_push(&f->sizes, (struct size_class){.is_calm = true}) ||
-	     !hi_table_put(&f->size_of, key, at)))
-		return false;
-	f->sizes.items[at].live += is_in(f->blocks->live_bits, i);
-	f->sizes.items[at].lost += is_in(f->blocks->lost_bits, i);
-	return true;
-}
-
-static bool add_site_of_size(struct figures *f, const struct seen_block *block, hi_node i)
-{
-	uint64_t size = 0, at = f->of_sizes.count;
-	struct size_class *class;
-
-	if (!hi_table_get(&f->size_of, key_of_size(f->blocks->objects, i), &size))
-		return true;
-	class = &f->sizes.items[size];
-	if (!hi_table_get(&f->site_of, size << 32 | block->group, &at)) {
-		if (!hi_vector_push(&f->of_sizes, (struct site_of_size){}) ||
-		    !hi_table_put(&f->site_of, size << 32 | block->group, at))
-			return false;
-		class->n_sites++;
-		class->is_calm &= f->sites[block->group].keeps_all;
-	}
-	f->of_sizes.items[at].live += is_in(f->blocks->live_bits, i);
-	f->of_sizes.items[at].lost += is_in(f->blocks->lost_bits, i);
-	return true;
-}
-
-static bool find_sizes(struct figures *f)
-{
-	const struct hi_window_blocks *b = f->blocks;
-
-	for (hi_node i = 0; i < b->objects->count; i++)
-		if ((is_in(b->live_bits, i) || is_in(b->lost_bits, i)) &&
-		    !add_to_size(f, i))
-			return false;
-	for (size_t k = 0; k < f->seen.count; k++)
-		for (hi_node i = f->seen.items[k].first; i <= f->seen.items[k].last; i++)
-			if (!add_site_of_size(f, &f->seen.items[k], i))
-				return false;
-	return true;
-}
-
-/* Are all of its blocks leaked, so that it is no chance? */
-static bool are_leaks_its_own(const struct size_class *class,
-			      const struct site_of_size *of)
-{
-	double share = (double)class->lost / (double)(class->live + class->lost);
-
-	return of->lost && !of->live && pow(share, (double)of->lost) < chance_of_trust;
+	return lost && !live && site->keeps_all &&
+	       pow(share, (double)lost) < chance_of_trust;
 }
 
 /* ---- one figure ---- */
@@ -365,129 +76,250 @@ struct figure {
 	size_t at; /* struct hi_bounded of a site */
 };
 
+/* The columns in which a site was seen: their truth, and frees of old blocks in them. */
+struct site_trust {
+	double truth;
+	uint64_t old_frees;
+	bool is_doubted, is_in_motion; /* in one of them; one is not calm */
+};
+
+/* A figure that is being made. */
+struct figure_columns {
+	const struct hi_window_figures *f;
+	const struct figure *what;
+	struct hi_window_columns columns, all; /* all: as one column */
+	double truth;			       /* of it */
+	struct site_trust *sites;	       /* by group */
+	struct column_trust *trusts;	       /* by column */
+	struct hi_window_share *shares;	       /* room for all cells */
+};
+
 static double value_of_object(const struct figure *what, const struct hi_objects *o,
 			      hi_node i)
 {
 	return what->is_bytes ? (double)hi_objects_cost(o, i) : 1;
 }
 
-static uint64_t column_key(const struct figure *what, const struct hi_objects *o,
-			   hi_node i)
+static uint32_t type_of_column(const struct figure *what, const struct hi_objects *o,
+			       hi_node i)
 {
-	uint64_t type = what->is_by_type ? o->type[i] : 0;
-
-	return key_of_size(o, i) | type << 32;
+	return what->is_by_type ? o->type[i] : 0;
 }
 
-static bool fill_window_columns(const struct figures *f, const struct figure *what,
-				struct cells *c)
+static bool fill_window_columns(struct figure_columns *c)
 {
-	const struct hi_objects *o = f->blocks->objects;
-	uint32_t column;
+	const struct hi_objects *o = c->f->blocks->objects;
 
-	for (hi_node i = 0; i < o->count; i++)
-		if (is_in(what->bits, i) &&
-		    !add_to_column(c, column_key(what, o, i), value_of_object(what, o, i),
-				   &column))
+	for (hi_node i = 0; i < o->count; i++) {
+		double value;
+
+		if (!hi_window_is_in(c->what->bits, i))
+			continue;
+		value = value_of_object(c->what, o, i);
+		c->truth += value;
+		if (!hi_window_columns_add(&c->columns, hi_window_size(o, i),
+					   type_of_column(c->what, o, i), value))
 			return false;
+	}
+	return hi_window_columns_add(&c->all, 0, 0, c->truth) &&
+	       hi_window_columns_merge(&c->columns, c->f->each);
+}
+
+static bool see_object(struct figure_columns *c, const struct hi_seen_block *block,
+		       hi_node i)
+{
+	const struct hi_objects *o = c->f->blocks->objects;
+	struct hi_window_value value = {
+		.column = hi_window_columns_find(&c->columns, hi_window_size(o, i),
+						 type_of_column(c->what, o, i)),
+		.group = block->group,
+		.window = block->window,
+		.value = value_of_object(c->what, o, i),
+		.length_s = block->length_s};
+
+	if (value.column == UINT32_MAX)
+		return true;
+	if (!hi_window_columns_see(&c->columns, &value))
+		return false;
+	value.column = 0;
+	return hi_window_columns_see(&c->all, &value);
+}
+
+static bool fill_cells(struct figure_columns *c)
+{
+	const struct hi_window_figures *f = c->f;
+
+	for (size_t k = 0; k < f->seen.count; k++)
+		for (hi_node i = f->seen.items[k].first; i <= f->seen.items[k].last; i++)
+			if (hi_window_is_in(c->what->bits, i) &&
+			    !see_object(c, &f->seen.items[k], i))
+				return false;
+	hi_window_columns_sort(&c->columns);
+	hi_window_columns_sort(&c->all);
 	return true;
 }
 
-static bool fill_cells(const struct figures *f, const struct figure *what,
-		       struct cells *c)
+/* By the sizes of each column, of which one may be in several by its types. */
+static bool fill_trusts(struct figure_columns *c)
 {
-	const struct hi_objects *o = f->blocks->objects;
-	uint32_t column;
+	size_t n = c->columns.columns.count;
+	const struct hi_window_column *columns = c->columns.columns.items;
+	uint64_t size = 0;
 
-	for (size_t k = 0; k < f->seen.count; k++) {
-		const struct seen_block *block = &f->seen.items[k];
+	c->trusts = hi_calloc(n + 1, sizeof(*c->trusts));
+	c->shares = hi_calloc(c->columns.cells.count + 1, sizeof(*c->shares));
+	c->sites =
+		hi_calloc((size_t)c->f->blocks->groups->n_groups + 1, sizeof(*c->sites));
+	if (!c->trusts || !c->shares || !c->sites)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		c->trusts[i].is_calm = true;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = hi_window_columns_last(&c->columns, (uint32_t)i);
 
-		for (hi_node i = block->first; i <= block->last; i++)
-			if (is_in(what->bits, i) &&
-			    (!add_to_column(c, column_key(what, o, i), 0, &column) ||
-			     !add_to_cell(c, column, block->group, block->window,
-					  value_of_object(what, o, i), block->length_s)))
-				return false;
+		/* Each size once, where types were taken together. */
+		if (columns[i].size == HI_WINDOW_SIZES ||
+		    (columns[i].into != i &&
+		     columns[columns[i].into].size == columns[i].size) ||
+		    !hi_table_get(&c->f->size_of, columns[i].size, &size))
+			continue;
+		add_size_to_trust(&c->f->sizes.items[size], &c->trusts[at]);
 	}
 	return true;
 }
 
-static void add_share_to_site(const struct figure *what,
-			      const struct hi_window_share *share,
-			      struct hi_window_site *sites)
-{
-	struct hi_bounded *sum =
-		(struct hi_bounded *)((char *)&sites[share->group] + what->at);
-
-	sum->value += share->found.value;
-	sum->low += share->found.low;
-	sum->high += share->found.high;
-}
-
-/* key: of the column. */
-static void judge_share(const struct figures *f, const struct figure *what, uint64_t key,
+static void judge_share(const struct figure_columns *c, const struct hi_window_cell *cell,
 			struct hi_window_share *share)
 {
-	const struct size_class *class;
-	uint64_t size = 0, of = 0;
+	const struct hi_window_figures *f = c->f;
+	const struct column_trust *trust = &c->trusts[cell->column];
+	const struct hi_window_site *site = &f->sites[cell->group];
+	const struct hi_site_of_size *of = NULL;
+	double mean = cell->seen / (double)cell->n;
+	uint64_t size = c->columns.columns.items[cell->column].size, i = 0, k = 0;
 
-	if (!hi_table_get(&f->size_of, key & 0xffffffff, &size) ||
-	    !hi_table_get(&f->site_of, size << 32 | share->group, &of))
-		return;
-	class = &f->sizes.items[size];
-	share->is_alone = class->n_sites == 1;
-	share->is_trusted =
-		class->is_calm ||
-		(what->is_of_leaks && are_leaks_its_own(class, &f->of_sizes.items[of]));
+	if (size != HI_WINDOW_SIZES && hi_table_get(&f->size_of, size, &i) &&
+	    hi_table_get(&f->site_of, i << 32 | cell->group, &k))
+		of = &f->of_sizes.items[k];
+	share->gone = mean * most_gone(f, site, trust->is_calm, trust->old_frees);
+	share->is_trusted = trust->is_calm ||
+			    (c->what->is_of_leaks && are_leaks_its_own(trust, site, of));
+	/* A site that no window saw may have some, too. */
+	if (trust->n_sites == 1)
+		share->least = fmax(cell->seen - unseen_most * f->each * mean, 0);
 }
 
-/* shares: with room for all cells. */
-static void rake_column(const struct figures *f, const struct figure *what,
-			const struct cells *c, const struct column *column,
-			struct hi_window_share *shares)
+static struct hi_bounded estimate_by_windows(const struct hi_window_figures *f,
+					     const struct hi_window_cell *cell)
 {
-	for (uint32_t i = 0; i < column->n; i++) {
-		const struct cell *cell = &c->cells.items[column->first + i];
-		struct hi_bounded mean =
-			hi_window_mean(&cell->sum, f->n_windows, f->n_windows);
+	struct hi_bounded mean = hi_window_mean(&cell->sum, f->n_windows, f->n_windows);
 
+	return hi_window_at_speed((struct hi_bounded){mean.value * f->seconds,
+						      mean.low * f->seconds,
+						      mean.high * f->seconds},
+				  &f->blocks->speed);
+}
+
+static struct hi_bounded *figure_of_site(const struct figure_columns *c, uint32_t group)
+{
+	return (struct hi_bounded *)((char *)&c->f->sites[group] + c->what->at);
+}
+
+static void add_column_to_site(const struct figure_columns *c,
+			       const struct hi_window_column *column,
+			       const struct hi_window_share *share)
+{
+	const struct column_trust *trust = &c->trusts[column - c->columns.columns.items];
+	struct site_trust *site = &c->sites[share->group];
+
+	site->truth += column->truth;
+	site->old_frees += trust->old_frees;
+	site->is_doubted |= !share->is_trusted;
+	site->is_in_motion |= !trust->is_calm;
+}
+
+static void rake_column(const struct figure_columns *c,
+			const struct hi_window_column *column)
+{
+	const struct hi_window_cell *cells = &c->columns.cells.items[column->first];
+	struct hi_window_share *shares = c->shares;
+
+	for (uint32_t i = 0; i < column->n_cells; i++) {
 		shares[i] = (struct hi_window_share){
-			.group = cell->group,
-			.seen = cell->seen,
-			.found = hi_window_at_speed(
-				(struct hi_bounded){mean.value * f->seconds,
-						    mean.low * f->seconds,
-						    mean.high * f->seconds},
-				&f->blocks->speed)};
-		if (shares[i].found.low < cell->seen)
-			shares[i].found.low = cell->seen;
-		judge_share(f, what, column->key, &shares[i]);
+			.group = cells[i].group,
+			.found = estimate_by_windows(c->f, &cells[i])};
+		judge_share(c, &cells[i], &shares[i]);
 	}
-	hi_window_rake(column->truth, shares, column->n);
-	for (uint32_t i = 0; i < column->n; i++)
-		add_share_to_site(what, &shares[i], f->sites);
+	hi_window_rake(column->truth, shares, column->n_cells);
+	for (uint32_t i = 0; i < column->n_cells; i++) {
+		struct hi_bounded *sum = figure_of_site(c, shares[i].group);
+
+		sum->value += shares[i].found.value;
+		sum->low += shares[i].found.low;
+		sum->high += shares[i].found.high;
+		add_column_to_site(c, column, &shares[i]);
+	}
 }
 
-static bool make_figure(const struct figures *f, const struct figure *what)
+/* A site may have blocks in columns in which none was seen, but not more than windows miss
+ * by chance, and in all no more than they find, taken together; nor less, if it is trusted
+ * in each column. */
+static void bound_site(const struct figure_columns *c, const struct hi_window_cell *cell)
 {
-	struct cells c = {};
-	struct hi_window_share *shares = NULL;
-	bool ok = fill_window_columns(f, what, &c) && fill_cells(f, what, &c);
+	const struct hi_window_figures *f = c->f;
+	const struct site_trust *trust = &c->sites[cell->group];
+	struct hi_bounded *sum = figure_of_site(c, cell->group);
+	struct hi_bounded all = estimate_by_windows(f, cell);
+	double mean = cell->seen / (double)cell->n;
+	double gone = mean * most_gone(f, &f->sites[cell->group], !trust->is_in_motion,
+				       trust->old_frees);
 
-	if (ok) {
-		sort_cells(&c);
-		shares = hi_calloc(c.cells.count + 1, sizeof(*shares));
-		ok = shares;
+	sum->high += fmin(unseen_most * f->each * mean, fmax(c->truth - trust->truth, 0));
+	sum->high = fmax(fmin(sum->high, all.high), sum->value);
+	if (!trust->is_doubted)
+		sum->low = fmax(sum->low, hi_window_low(&all, gone));
+	sum->low = fmin(sum->low, sum->value);
+}
+
+/* Sites whose blocks the walk has not found: as many as windows miss by chance. */
+static void bound_unseen(const struct figure_columns *c)
+{
+	for (uint32_t i = 0; i < c->f->blocks->groups->n_groups; i++) {
+		const struct hi_window_rate *rate = &c->f->sites[i].rate;
+		struct hi_bounded *sum = figure_of_site(c, i);
+		double mean;
+
+		if (sum->high > 0 || rate->allocs.value <= 0)
+			continue;
+		mean = c->what->is_bytes
+			       ? rate->bytes.value / rate->allocs.value + ROUND_UP
+			       : 1;
+		sum->high = fmin(unseen_most * c->f->each * mean, c->truth);
 	}
-	for (size_t i = 0; ok && i < c.columns.count; i++)
-		if (c.columns.items[i].n)
-			rake_column(f, what, &c, &c.columns.items[i], shares);
-	free(shares);
-	free_cells(&c);
+}
+
+static bool make_figure(const struct hi_window_figures *f, const struct figure *what)
+{
+	struct figure_columns c = {.f = f, .what = what};
+	bool ok = fill_window_columns(&c) && fill_cells(&c) && fill_trusts(&c);
+
+	for (size_t i = 0; ok && i < c.columns.columns.count; i++)
+		if (c.columns.columns.items[i].n_cells)
+			rake_column(&c, &c.columns.columns.items[i]);
+	if (ok) {
+		for (size_t i = 0; i < c.all.cells.count; i++)
+			bound_site(&c, &c.all.cells.items[i]);
+		bound_unseen(&c);
+	}
+	free(c.shares);
+	free(c.trusts);
+	free(c.sites);
+	hi_window_columns_free(&c.columns);
+	hi_window_columns_free(&c.all);
 	return ok;
 }
 
-static bool make_figures(struct figures *f)
+static bool make_figures(struct hi_window_figures *f)
 {
 	const struct hi_window_blocks *b = f->blocks;
 	const struct figure figures[] = {
@@ -497,13 +329,7 @@ static bool make_figures(struct figures *f)
 		{b->lost_bits, true, false, true,
 		 offsetof(struct hi_window_site, lost_bytes)}};
 
-	if (!find_seen_blocks(f))
-		return false;
-	if (f->seen.count)
-		qsort(f->seen.items, f->seen.count, sizeof(*f->seen.items),
-		      compare_seen_blocks);
-	count_unseen_frees(f);
-	if (!find_sizes(f))
+	if (!hi_window_figures_read(f))
 		return false;
 	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++)
 		if (!make_figure(f, &figures[i]))
@@ -538,25 +364,25 @@ enum hi_status hi_window_sites_make(const struct hi_window_blocks *blocks,
 	HI_GUARD(free)
 	struct hi_window_site *sites =
 		hi_calloc((size_t)blocks->groups->n_groups + 1, sizeof(*sites));
-	struct figures f = {.blocks = blocks,
-			    .sites = sites,
-			    .seconds = b->end_ns > b->start_ns
-					       ? (double)(b->end_ns - b->start_ns) /
-							 HI_NS_PER_S
-					       : 0,
-			    .n_windows = hi_windows_totals(blocks->windows).n};
+	struct hi_window_totals totals = hi_windows_totals(blocks->windows);
+	struct hi_window_figures f = {
+		.blocks = blocks,
+		.sites = sites,
+		.seconds = b->end_ns > b->start_ns
+				   ? (double)(b->end_ns - b->start_ns) / HI_NS_PER_S
+				   : 0,
+		.n_windows = totals.n};
 	enum hi_status status;
 
 	if (!sites)
 		return hi_fail_memory(err, "sites of windows");
+	if (totals.covered_ns)
+		f.each = f.seconds * HI_NS_PER_S / (double)totals.covered_ns /
+			 blocks->speed.value;
 	status = find_site_rates(blocks, sites, err);
 	if (status == HI_OK && !make_figures(&f))
 		status = hi_fail_memory(err, "blocks of windows");
-	hi_vector_free(&f.seen);
-	hi_vector_free(&f.sizes);
-	hi_vector_free(&f.of_sizes);
-	hi_table_free(&f.size_of);
-	hi_table_free(&f.site_of);
+	hi_window_figures_free(&f);
 	if (status == HI_OK)
 		*ret = hi_take(sites);
 	return status;

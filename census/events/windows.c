@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/vector.h"
 
-enum { MOST_ENTRIES = 1 << 21, NO_ENTRY = 0 };
+enum { MOST_ENTRIES = 1 << 21, NO_ENTRY = 0, MOST_OLD_FREES = 1 << 16 };
 
 /* A context in a batch of windows. Sums of the windows' rates a second. */
 struct window_entry {
@@ -38,6 +38,9 @@ struct hi_windows {
 	struct HI_VECTOR(uint32_t) touched;	  /* contexts of the open window */
 	struct HI_VECTOR(uint64_t) reused;	  /* by context */
 	struct hi_window_totals totals;
+	uint64_t *old_frees; /* MOST_OLD_FREES; their addresses */
+	size_t n_old_frees;
+	uint64_t each_old_free, all_old_frees;
 };
 
 void hi_windows_destroy(struct hi_windows *w)
@@ -50,6 +53,7 @@ void hi_windows_destroy(struct hi_windows *w)
 	hi_vector_free(&w->open);
 	hi_vector_free(&w->touched);
 	hi_vector_free(&w->reused);
+	free(w->old_frees);
 	free(w);
 }
 
@@ -58,8 +62,13 @@ enum hi_status hi_windows_create(size_t most_entries, struct hi_windows **ret,
 {
 	struct hi_windows *w = hi_calloc(1, sizeof(*w));
 
-	if (!w)
+	if (w)
+		w->old_frees = hi_calloc(MOST_OLD_FREES, sizeof(*w->old_frees));
+	if (!w || !w->old_frees) {
+		free(w);
 		return hi_fail_memory(err, "windows");
+	}
+	w->each_old_free = 1;
 	w->most_entries = most_entries ? most_entries : (size_t)MOST_ENTRIES;
 	w->batch_length = 1;
 	*ret = w;
@@ -99,6 +108,26 @@ void hi_windows_note_reuse(struct hi_windows *w, uint32_t context)
 uint64_t hi_windows_reused(const struct hi_windows *w, uint32_t context)
 {
 	return context < w->reused.count ? w->reused.items[context] : 0;
+}
+
+/* Leaves out each second one when there is no room for more. */
+void hi_windows_note_old_free(struct hi_windows *w, uint64_t addr)
+{
+	uint64_t number = w->all_old_frees++;
+
+	if (w->n_old_frees == MOST_OLD_FREES) {
+		for (size_t i = 0; i < MOST_OLD_FREES / 2; i++)
+			w->old_frees[i] = w->old_frees[2 * i];
+		w->n_old_frees = MOST_OLD_FREES / 2;
+		w->each_old_free *= 2;
+	}
+	if (number % w->each_old_free == 0)
+		w->old_frees[w->n_old_frees++] = addr;
+}
+
+struct hi_window_frees hi_windows_old_frees(const struct hi_windows *w)
+{
+	return (struct hi_window_frees){w->old_frees, w->n_old_frees, w->each_old_free};
 }
 
 /* ---- batches ---- */

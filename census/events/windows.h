@@ -44,6 +44,17 @@ void hi_windows_note_reuse(struct hi_windows *windows, uint32_t context);
 /* How many were; of contexts that no window saw 0. */
 uint64_t hi_windows_reused(const struct hi_windows *windows, uint32_t context);
 
+/* A block was freed in a window, and none has seen its allocation. */
+void hi_windows_note_old_free(struct hi_windows *windows, uint64_t addr);
+/* Addresses of such blocks, in the order of time; each stands for so many frees. Borrowed
+ * until the next one is noted. */
+struct hi_window_frees {
+	const uint64_t *addresses;
+	size_t n;
+	uint64_t each;
+};
+struct hi_window_frees hi_windows_old_frees(const struct hi_windows *windows);
+
 struct hi_window_totals {
 	uint64_t n, allocs, bytes; /* windows; what they saw */
 	uint64_t covered_ns;

@@ -151,13 +151,15 @@ static double live_of_site(const struct hi_window_site *site)
 {
 	/* One whose share is not known at all comes by what it can have. */
 	return site->live_bytes.value > 0 ? site->live_bytes.value
-					  : site->live_bytes.high * 1e-6;
+	       : site->seen_live	  ? site->live_bytes.high * 1e-6
+					  : 0;
 }
 
 static double lost_of_site(const struct hi_window_site *site)
 {
 	return site->lost_bytes.value > 0 ? site->lost_bytes.value
-					  : site->lost_bytes.high * 1e-6;
+	       : site->seen_lost	  ? site->lost_bytes.high * 1e-6
+					  : 0;
 }
 
 typedef double figure_of_site(const struct hi_window_site *site);
@@ -338,9 +340,12 @@ static size_t count_only_ranges(const struct hi_windows_report *r)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->result->n_rows; i++)
-		n += is_only_a_range(&r->result->rows[i].figures.live_bytes) ||
-		     is_only_a_range(&r->result->rows[i].figures.lost);
+	for (size_t i = 0; i < r->result->n_rows; i++) {
+		const struct hi_window_site *site = &r->result->rows[i].figures;
+
+		n += (site->seen_live && is_only_a_range(&site->live_bytes)) ||
+		     (site->seen_lost && is_only_a_range(&site->lost));
+	}
 	return n;
 }
 

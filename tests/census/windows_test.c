@@ -153,6 +153,28 @@ HI_TEST(windows, intervals_of_batches_have_the_true_rate)
 	expect_coverage(120, 16);
 }
 
+/* ---- frees of unseen blocks ---- */
+
+/* Many are a sample, in the order of time. */
+HI_TEST(windows, old_frees_stand_for_those_that_have_no_room)
+{
+	const uint64_t all = 200000;
+	struct hi_window_frees frees;
+	struct hi_windows *w;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_windows_create(0, &w, &err), &err);
+	hi_test_defer(hi_windows_destroy, w);
+	HI_ASSERT_EQ(0, hi_windows_old_frees(w).n);
+	for (uint64_t i = 0; i < all; i++)
+		hi_windows_note_old_free(w, 16 * i);
+	frees = hi_windows_old_frees(w);
+	HI_ASSERT(frees.n > 10000 && frees.n <= 65536);
+	HI_ASSERT(frees.n * frees.each >= all && (frees.n - 1) * frees.each < all);
+	for (size_t i = 0; i < frees.n; i++)
+		HI_ASSERT_EQ(16 * i * frees.each, frees.addresses[i]);
+}
+
 /* ---- the speed in windows ---- */
 
 /* 20 windows of 20 ms, and gaps of 980 ms, on one processor. */

@@ -29,7 +29,8 @@ static void ask_for_counts(struct hi_fixture *fx, unsigned long long ret[COUNTED
 			       &ret[0], &ret[1], &ret[2], &ret[3], &ret[4]));
 }
 
-static json_t *row_of_function(const json_t *doc, const char *function)
+/* NULL: windows saw none of its allocations. */
+static json_t *find_row(const json_t *doc, const char *function)
 {
 	json_t *rows = doc_at(doc, "rows");
 
@@ -40,7 +41,14 @@ static json_t *row_of_function(const json_t *doc, const char *function)
 		    strcmp(json_string_value(site), function) == 0)
 			return doc_at(rows, "%zu", i);
 	}
-	HI_ASSERT_MSG(false, "no row of %s", function);
+	return NULL;
+}
+
+static long long seen_of(const json_t *doc, const char *function)
+{
+	const json_t *row = find_row(doc, function);
+
+	return row ? doc_number(row, "seen") : 0;
 }
 
 /* high: null where nothing is known. */
@@ -59,48 +67,69 @@ static void check_sites(const json_t *doc, int n, const unsigned long long *befo
 	double seconds = doc_real(doc, "recording.duration_ns") * 1e-9;
 
 	for (int i = 0; i < n; i++) {
-		const json_t *row = row_of_function(doc, names[i]);
-		double rate = doc_real(row, "allocations_per_s.value");
-		double most = (double)(after[i] - before[i]);
+		const json_t *row = find_row(doc, names[i]);
+		double most = (double)(after[i] - before[i]), rate, low;
 
+		if (!row) /* check_seen() finds whether that can be */
+			continue;
+		rate = doc_real(row, "allocations_per_s.value");
+		low = doc_real(row, "allocations_per_s.low");
 		hi_test_note("%s: %.0f a second, %.0f to %.0f; %.0f at most", names[i],
-			     rate, doc_real(row, "allocations_per_s.low"),
-			     high_of(row, "allocations_per_s"), most / seconds);
-		HI_ASSERT(doc_real(row, "allocations_per_s.low") * seconds <= most);
-		HI_ASSERT(doc_real(row, "allocations_per_s.low") <= rate);
+			     rate, low, high_of(row, "allocations_per_s"),
+			     most / seconds);
+		/* One in forty ranges begins above the truth by chance; with half as much
+		 * more, hardly any. */
+		HI_ASSERT((low - (rate - low) / 2) * seconds <= most);
+		HI_ASSERT(low <= rate);
 		HI_ASSERT(rate <= high_of(row, "allocations_per_s"));
 	}
 }
 
-/* A round has one allocation of each of the two, and all windows see the same rounds. */
+/* A round has one allocation of each of the two, and all windows see the same rounds; of
+ * the others none may be seen where the program has hardly run in windows. */
 static void check_seen(const json_t *doc)
 {
 	long long windows = doc_number(doc, "recording.windows");
 	long long seen[COUNTED];
 
 	for (int i = 0; i < COUNTED; i++)
-		seen[i] = doc_number(row_of_function(doc, names[i]), "seen");
+		seen[i] = seen_of(doc, names[i]);
 	HI_ASSERT(seen[SHORT] > 100);
 	HI_ASSERT(llabs(seen[SHORT] - seen[KEPT]) <= windows);
 	HI_ASSERT(llabs(seen[GROWN] - seen[SHORT] / 200) <= windows + 1);
 	HI_ASSERT(llabs(seen[LIST] - seen[SHORT] / 400) <= windows + 1);
+	HI_ASSERT(llabs(seen[PAIR] - seen[SHORT] / 1600) <= windows + 1);
+}
+
+/* Leaks are told from what is live, and no more than all there are. */
+static void check_leaks(const json_t *doc, const char *function, unsigned long long after)
+{
+	const json_t *row = find_row(doc, function);
+
+	if (!row)
+		return;
+	HI_ASSERT(doc_real(row, "leaked.value") > 0);
+	HI_ASSERT(doc_real(row, "live_bytes.value") <= 0);
+	HI_ASSERT(doc_real(row, "leaked.low") <= (double)after);
 }
 
 static void check_blocks(const json_t *doc, const unsigned long long *after)
 {
-	const json_t *list = row_of_function(doc, names[LIST]),
-		     *pair = row_of_function(doc, names[PAIR]),
-		     *kept = row_of_function(doc, names[KEPT]);
+	const json_t *kept = find_row(doc, names[KEPT]);
+	/* Blocks that one in windows stands for. */
+	double each = doc_real(doc, "recording.duration_ns") /
+		      doc_real(doc, "recording.covered_ns") /
+		      doc_real(doc, "recording.speed.low");
 
-	/* Leaks are told from what is live, and no more than all there are. */
-	HI_ASSERT(doc_real(list, "leaked.value") > 0);
-	HI_ASSERT(doc_real(list, "live_bytes.value") <= 0);
-	HI_ASSERT(doc_real(list, "leaked.low") <= (double)after[LIST]);
-	HI_ASSERT(doc_real(pair, "leaked.low") <= (double)after[PAIR]);
+	check_leaks(doc, names[LIST], after[LIST]);
+	check_leaks(doc, names[PAIR], after[PAIR]);
+	HI_ASSERT(kept);
 	HI_ASSERT(doc_real(kept, "leaked.value") <= 0);
-	/* The ring is in a steady state: windows alone would say many times as much. */
-	HI_ASSERT(high_of(kept, "live_bytes") <= 20001 * 112.0);
-	HI_ASSERT(doc_real(kept, "live_bytes.low") > 0);
+	/* The ring is in a steady state: windows alone would say many times as much. Some
+	 * blocks more could be of another size, of which none was seen. */
+	HI_ASSERT(high_of(kept, "live_bytes") <= (20001 + 4 * each) * 112);
+	HI_ASSERT(doc_real(kept, "live_bytes.low") <= 20001 * 112.0);
+	HI_ASSERT(doc_real(kept, "live_bytes.value") > 0);
 }
 
 HI_TEST_ROOT_ALONE(record_windows, sites_have_what_the_program_counts)
