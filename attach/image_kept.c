@@ -160,6 +160,11 @@ void hi_image_keep(struct hi_image *image, struct hi_image_kept *kept)
 	priv->runs = (struct hi_pager_runs){};
 }
 
+uint64_t hi_image_room_to_keep(const struct hi_image *image)
+{
+	return image->priv->room_to_keep;
+}
+
 void hi_image_kept_free(struct hi_image_kept *kept)
 {
 	hi_pages_free(kept->pages, kept->size);

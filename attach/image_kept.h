@@ -28,6 +28,8 @@ struct hi_image_change_counts {
  * would be a large part of the free memory. kept is empty. */
 void hi_image_keep(struct hi_image *image, struct hi_image_kept *kept);
 void hi_image_kept_free(struct hi_image_kept *kept);
+/* Bytes that may be kept of an image beside its pages; 0: not even those. */
+uint64_t hi_image_room_to_keep(const struct hi_image *image);
 
 /* Are all bytes of [start, end) known to be as in the image before? O(pages). */
 bool hi_image_is_unchanged(const struct hi_image *image, uint64_t start, uint64_t end);

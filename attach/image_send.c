@@ -246,13 +246,18 @@ static void advise_ranges(const struct hi_pager_request *request)
 }
 
 /* The next image is to find half of the free memory free, too. */
-static bool may_be_kept(const struct hi_pager_request *request)
+static void keep_runs(const struct hi_pager_request *request,
+		      struct hi_image_private *priv)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < request->n_ranges; i++)
 		sum += request->ranges[i].size;
-	return sum <= request->budget / 2;
+	if (sum > request->budget / 2)
+		return;
+	hi_pager_join_ranges(request, &priv->runs);
+	if (priv->runs.count)
+		priv->room_to_keep = request->budget / 2 - sum;
 }
 
 static enum hi_status read_at_once(struct hi_image *image,
@@ -264,8 +269,8 @@ static enum hi_status read_at_once(struct hi_image *image,
 
 	advise_ranges(request);
 	status = hi_image_read_rest(image, request, &all, err);
-	if (status == HI_OK && all && may_be_kept(request))
-		hi_pager_join_ranges(request, &image->priv->runs);
+	if (status == HI_OK && all)
+		keep_runs(request, image->priv);
 	free((void *)(uintptr_t)request->ranges);
 	if (status == HI_OK)
 		hi_image_child_end(image->priv->child);

@@ -2,6 +2,7 @@
 #include "decode/inference/kept_typing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "decode/inference/row_reuse.h"
@@ -26,10 +27,18 @@ static uint64_t bytes_of_graph(const struct hi_graph *g)
 
 uint64_t hi_kept_rows_bytes(const struct hi_kept_rows *rows)
 {
-	if (!rows->graph)
-		return 0;
-	return bytes_of_graph(rows->graph) +
-	       rows->graph->n_objects * (sizeof(*rows->keys) + sizeof(*rows->marks));
+	return rows->graph ? bytes_of_graph(rows->graph) : 0;
+}
+
+/* The graph's types and flags are of no use any more: keys and marks take their place. */
+static void store_keys_and_marks(struct hi_kept_rows *rows)
+{
+	struct hi_objects *objects = rows->graph->objects;
+
+	memcpy(objects->type, rows->keys, objects->count * sizeof(*objects->type));
+	memcpy(objects->flags, rows->marks, objects->count);
+	free(hi_take(rows->keys));
+	free(hi_take(rows->marks));
 }
 
 static bool are_too_many(const struct hi_layouts *layouts, uint32_t n_at_first)
@@ -54,6 +63,7 @@ void hi_typing_keep(struct hi_typing *typing, struct hi_graph **graph, uint64_t 
 		return;
 	}
 	*graph = NULL;
+	store_keys_and_marks(rows);
 	rows->integer_edges = hi_take(typing->integer_edges);
 	rows->n_chunks = typing->n_refined_chunks;
 	kept->rows = *rows;

@@ -171,18 +171,18 @@ static void enter_chunk(const struct hi_row_reuse *reuse, struct hi_row_cursor *
 bool hi_row_find(const struct hi_row_reuse *reuse, struct hi_row_cursor *cursor,
 		 uint64_t addr, uint64_t usable, uint32_t key, struct hi_old_row *ret)
 {
-	const struct hi_kept_rows *before = reuse->before;
+	const struct hi_graph *g = reuse->before->graph;
 	hi_node old;
 
 	move_row_cursor(cursor, addr);
 	old = cursor->next;
-	if (cursor->addr != addr || !(before->marks[old] & HI_ROW_ALONE) ||
-	    before->keys[old] != key || hi_object_usable(cursor->objects, old) != usable)
+	if (cursor->addr != addr || !(g->objects->flags[old] & HI_ROW_ALONE) ||
+	    g->objects->type[old] != key || hi_object_usable(g->objects, old) != usable)
 		return false;
-	ret->edges = hi_graph_edges(before->graph, old);
-	ret->mark = before->marks[old];
+	ret->edges = hi_graph_edges(g, old);
+	ret->mark = g->objects->flags[old];
 	ret->chunk = old >> HI_CHUNK_SHIFT;
-	ret->first = before->graph->chunks[ret->chunk].row[old & (HI_CHUNK_NODES - 1)];
+	ret->first = g->chunks[ret->chunk].row[old & (HI_CHUNK_NODES - 1)];
 	if (cursor->chunk != ret->chunk)
 		enter_chunk(reuse, cursor, ret);
 	fetch_targets(reuse, cursor, ret);

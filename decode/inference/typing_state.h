@@ -95,9 +95,11 @@ struct hi_edge_indexes HI_VECTOR(uint32_t);
 
 /* Rows of a census, for the next one of a series (row_reuse.h). */
 struct hi_kept_rows {
-	struct hi_graph *graph; /* owned; NULL: there are none, or not yet */
-	uint32_t *keys;		/* by object, as the scan found them; NULL: no series */
-	uint8_t *marks;		/* by object */
+	/* Owned; its columns of types and flags have keys and marks instead. NULL: there
+	 * are none, or not yet: */
+	struct hi_graph *graph;
+	uint32_t *keys; /* by object, as the scan found them; NULL: no series */
+	uint8_t *marks; /* by object: row_reuse.h */
 	struct hi_edge_indexes *integer_edges; /* as in struct hi_typing */
 	size_t n_chunks;
 	uint64_t low, high; /* words of [low, high) were looked up */

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "attach/free_memory.h"
 #include "attach/image_kept.h"
 #include "base/cleanup.h"
 #include "decode/rules/rulebook.h"
@@ -57,8 +56,7 @@ static void keep_typing(struct hi_inspection *in)
 	hi_kept_typing_free(&census_cache->kept_typing);
 	if (!may_keep_typing(in))
 		return;
-	hi_typing_keep(in->decoders.typing, &in->graph,
-		       hi_memory_available("/proc", "/sys/fs/cgroup") / 4,
+	hi_typing_keep(in->decoders.typing, &in->graph, hi_image_room_to_keep(in->image),
 		       &census_cache->kept_typing);
 	if (census_cache->kept_typing.layouts)
 		census_cache->rulebook = hi_take(in->decoders.rulebook);

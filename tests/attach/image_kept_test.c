@@ -226,6 +226,7 @@ HI_TEST_SCENARIO(image_kept, nothing_is_known_without_an_image_before)
 	HI_ASSERT(!hi_image_is_unchanged(image, start, start + PAGE));
 	HI_ASSERT_EQ(0, hi_image_count_changes(image).same);
 	HI_ASSERT(hi_image_count_changes(image).read > 0);
+	HI_ASSERT(hi_image_room_to_keep(image) > 0);
 	hi_image_destroy(image);
 	free_held(&held);
 }

@@ -13,6 +13,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "decode/inference/kept_typing.h"
+#include "decode/inference/row_reuse.h"
 #include "harness.h"
 #include "support/random_world.h"
 #include "tests/support/random.h"
@@ -295,7 +296,7 @@ HI_TEST(row_reuse, most_rows_of_a_heap_without_changes_are_reused)
 
 	HI_ASSERT_EQ(0, take_census_both_ways(l, 2));
 	for (hi_node i = 0; i < l->kept.rows.graph->n_objects; i++)
-		alone += l->kept.rows.marks[i] & 1;
+		alone += l->kept.rows.graph->objects->flags[i] & HI_ROW_ALONE;
 	reused = take_census_both_ways(l, 2);
 	HI_ASSERT(reused <= alone);
 	HI_ASSERT_MSG(reused >= alone / 4, "%d of %d", (int)reused, (int)alone);
@@ -329,8 +330,8 @@ HI_TEST(row_reuse, what_is_too_large_is_not_kept)
 	hi_typing_keep(w->typing, &w->graph, UINT64_MAX, &l->kept);
 	HI_ASSERT(l->kept.layouts && !w->graph);
 	bytes = hi_kept_rows_bytes(&l->kept.rows);
-	/* 22 bytes an object, 5 an edge, and the lookup. */
-	HI_ASSERT(bytes >= 22ull * l->kept.rows.graph->n_objects +
+	/* 17 bytes an object, 5 an edge, and the lookup. */
+	HI_ASSERT(bytes >= 17ull * l->kept.rows.graph->n_objects +
 				   5 * l->kept.rows.graph->n_edges);
 	end_lasting(l);
 }
@@ -406,10 +407,10 @@ HI_TEST(row_reuse, what_rules_lack_is_found_in_each_census)
 		layouts = l->w->typing->layouts;
 		index = hi_typing_layout_of(l->w->typing, world_node(l->w, gate));
 		HI_ASSERT(*hi_layouts_get(layouts, index)->rules->items[0].lacks != 0);
-		index = l->kept.rows.keys[0] & HI_KEY_LAYOUT;
+		index = l->kept.rows.graph->objects->type[0] & HI_KEY_LAYOUT;
 		layouts = l->kept.layouts;
 		HI_ASSERT(*hi_layouts_get(layouts, index)->rules->items[0].lacks == 0);
-		HI_ASSERT(!(l->kept.rows.marks[0] & 1));
+		HI_ASSERT(!(l->kept.rows.graph->objects->flags[0] & HI_ROW_ALONE));
 	}
 	end_lasting(l);
 }
