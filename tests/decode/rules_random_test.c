@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "harness.h"
 #include "support/random_world.h"
+#include "support/two_typings.h"
 #include "tests/support/random.h"
 
 static struct hi_error err;
@@ -44,7 +45,7 @@ static void compare_threads(struct world *w, uint64_t seed)
 		struct hi_typing_options options = {.threads = threads};
 
 		HI_ASSERT_OK(world_run(w, &options, &err), &err);
-		random_world_same(graph, w->graph, seed);
+		two_graphs_same(graph, w->graph, seed);
 		HI_ASSERT_EQ(typing->stats.conflicts, w->typing->stats.conflicts);
 		HI_ASSERT_EQ(typing->stats.subobjects.count,
 			     w->typing->stats.subobjects.count);

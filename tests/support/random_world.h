@@ -11,7 +11,5 @@ struct world *random_world(uint64_t *state, uint64_t seed, unsigned n, char *tex
 			   size_t size);
 /* Something that may be a pointer: to a start, a member, the outside, or none. */
 uint64_t random_world_word(const struct world *w, uint64_t *state);
-/* Asserts that both graphs have the same objects, types, flags and rows. */
-void random_world_same(const struct hi_graph *a, const struct hi_graph *b, uint64_t seed);
 
 #endif
