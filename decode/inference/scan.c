@@ -676,7 +676,8 @@ static bool append_old_row(struct scanner *s, const struct hi_old_row *row,
 	}
 	if (!hi_row_translate(s->reuse, row, names_targets, e->to + e->count))
 		return false;
-	memcpy(e->grade + e->count, row->edges.grade, n);
+	if (n)
+		memcpy(e->grade + e->count, row->edges.grade, n);
 	if (!hi_row_integers(s->reuse, &s->row_cursor, row, e->count, &e->integers))
 		s->status = hi_fail_memory(&s->error, "edges");
 	e->count += n;

@@ -46,6 +46,15 @@ static bool may_keep_typing(struct hi_inspection *in)
 	       hi_rulebook_renew(in->decoders.rulebook);
 }
 
+/* Bytes: an eighth of what --max-memory gives at the most. */
+static uint64_t room_for_rows(const struct hi_inspection *in)
+{
+	uint64_t room = hi_image_room_to_keep(in->image);
+	uint64_t given = in->options->decoding.max_memory;
+
+	return given && given / 8 < room ? given / 8 : room;
+}
+
 /* What was kept is of the image before this one. */
 static void keep_typing(struct hi_inspection *in)
 {
@@ -56,7 +65,7 @@ static void keep_typing(struct hi_inspection *in)
 	hi_kept_typing_free(&census_cache->kept_typing);
 	if (!may_keep_typing(in))
 		return;
-	hi_typing_keep(in->decoders.typing, &in->graph, hi_image_room_to_keep(in->image),
+	hi_typing_keep(in->decoders.typing, &in->graph, room_for_rows(in),
 		       &census_cache->kept_typing);
 	if (census_cache->kept_typing.layouts)
 		census_cache->rulebook = hi_take(in->decoders.rulebook);
