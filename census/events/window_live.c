@@ -357,10 +357,20 @@ static enum hi_status find_site_rates(const struct hi_window_blocks *b,
 	return status;
 }
 
+/* That windows stand for. */
+static double seconds_of_recording(const struct hi_window_blocks *blocks)
+{
+	const struct hi_births *b = blocks->births;
+	uint64_t ns = blocks->duration_ns;
+
+	if (!ns && b->end_ns > b->start_ns)
+		ns = b->end_ns - b->start_ns;
+	return (double)ns / HI_NS_PER_S;
+}
+
 enum hi_status hi_window_sites_make(const struct hi_window_blocks *blocks,
 				    struct hi_window_site **ret, struct hi_error *err)
 {
-	const struct hi_births *b = blocks->births;
 	HI_GUARD(free)
 	struct hi_window_site *sites =
 		hi_calloc((size_t)blocks->groups->n_groups + 1, sizeof(*sites));
@@ -368,9 +378,7 @@ enum hi_status hi_window_sites_make(const struct hi_window_blocks *blocks,
 	struct hi_window_figures f = {
 		.blocks = blocks,
 		.sites = sites,
-		.seconds = b->end_ns > b->start_ns
-				   ? (double)(b->end_ns - b->start_ns) / HI_NS_PER_S
-				   : 0,
+		.seconds = seconds_of_recording(blocks),
 		.n_windows = totals.n};
 	enum hi_status status;
 

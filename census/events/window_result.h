@@ -21,6 +21,9 @@ struct hi_window_result {
 	struct hi_window_totals totals;
 	struct hi_window_load load;
 	uint64_t late_hits, duration_ns;
+	/* At the end of it: the first thread of the program had ended, and windows saw
+	 * nothing. */
+	uint64_t blind_ns;
 	uint64_t events, lost_events;
 	const char *allocator;	   /* that was followed; "": not known */
 	uint64_t objects, bytes;   /* live: all that the walk has found */

@@ -54,7 +54,8 @@ struct hi_recorded {
 	const uint64_t *outstanding; /* by context, blocks that no window saw freed */
 	struct hi_window_load window_load;
 	struct hi_windows_choice windows_choice;
-	uint64_t late_hits; /* traps of the target after windows */
+	uint64_t windows_blind_ns; /* see struct hi_window_result */
+	uint64_t late_hits;	   /* traps of the target after windows */
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -50,6 +50,7 @@ static const struct hi_property window_numbers[] = {
 	WINDOW_NUMBER("load", load.covered_ns),
 	WINDOW_NUMBER("late_hits", late_hits),
 	WINDOW_NUMBER("duration", duration_ns),
+	WINDOW_NUMBER("blind", blind_ns),
 	WINDOW_NUMBER("events", events),
 	WINDOW_NUMBER("lost_events", lost_events),
 	WINDOW_NUMBER("live.objects", objects),

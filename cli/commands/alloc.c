@@ -20,8 +20,10 @@
 #include "census/snapshot/snapshot_windows.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/command/write_snapshot.h"
 #include "cli/commands/source_editor.h"
 #include "cli/decoder/decoder.h"
+#include "cli/record/record.h"
 #include "cli/record/record_series.h"
 #include "cli/record/record_windows.h"
 #include "report/parts/legend.h"
@@ -423,4 +425,24 @@ const struct hi_command hi_command_alloc_file = {
 	ABOUT,
 	.wants_series = is_alloc_of_file,
 	.write_series = write_alloc_of_file,
+};
+
+/* Of a process, by windows. */
+const struct hi_command hi_command_alloc_windows = {
+	.id = HI_COMMAND_ALLOC,
+	.name = "alloc",
+	.arguments = "",
+	.purpose = "",
+	.help = "",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
+		  HI_WANT_SUSPECTS,
+	.run = hi_record_report,
+	.save = hi_write_snapshot,
+	.sample = hi_series_census,
+	.wanted_in_series =
+		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+	.targets = "--pid PID",
+	.follows = true,
+	.records = true,
+	.check = hi_alloc_windows_check,
 };

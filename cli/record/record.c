@@ -25,7 +25,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command/write_snapshot.h"
-#include "cli/commands/alloc.h"
 #include "cli/options/births.h"
 #include "cli/options/option_check.h"
 #include "cli/record/record_begin.h"
@@ -206,10 +205,10 @@ enum hi_status hi_record_follow(const struct hi_options *options,
 
 /* ---- the command ---- */
 
-static enum hi_status run_record_command(struct hi_inspection *in,
-					 const struct hi_report_header *header,
-					 struct hi_page *page, struct hi_json *json,
-					 struct hi_error *err)
+enum hi_status hi_record_report(struct hi_inspection *in,
+				const struct hi_report_header *header,
+				struct hi_page *page, struct hi_json *json,
+				struct hi_error *err)
 {
 	const char *file = in->options->output.file;
 	const struct hi_recorded *recorded = NULL;
@@ -325,7 +324,7 @@ const struct hi_command hi_command_record = {
 		"  heapinspect explain 0x55d0c8a412a0 app.hirec",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
 		  HI_WANT_SUSPECTS,
-	.run = run_record_command,
+	.run = hi_record_report,
 	.save = hi_write_snapshot,
 	.sample = hi_series_census,
 	.wanted_in_series =
@@ -334,24 +333,4 @@ const struct hi_command hi_command_record = {
 	.follows = true,
 	.records = true,
 	.check = check_record,
-};
-
-/* `alloc --sample windows`, of a process. */
-const struct hi_command hi_command_alloc_windows = {
-	.id = HI_COMMAND_ALLOC,
-	.name = "alloc",
-	.arguments = "",
-	.purpose = "",
-	.help = "",
-	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
-		  HI_WANT_SUSPECTS,
-	.run = run_record_command,
-	.save = hi_write_snapshot,
-	.sample = hi_series_census,
-	.wanted_in_series =
-		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
-	.targets = "--pid PID",
-	.follows = true,
-	.records = true,
-	.check = hi_alloc_windows_check,
 };

@@ -4,6 +4,8 @@
 #define HI_CLI_RECORD_RECORD_H
 
 #include "attach/exit_watch.h"
+#include "cli/command/command.h"
+#include "session/inspection.h"
 #include "session/live/recorder.h"
 #include "session/run.h"
 
@@ -17,6 +19,11 @@
  */
 enum hi_status hi_record_follow(const struct hi_options *options,
 				const struct hi_run *run, struct hi_recorder **ret,
+				struct hi_error *err);
+/* The report of a recording: fills the page or the document. */
+enum hi_status hi_record_report(struct hi_inspection *in,
+				const struct hi_report_header *header,
+				struct hi_page *page, struct hi_json *json,
 				struct hi_error *err);
 
 #endif

@@ -54,6 +54,7 @@ struct hi_record_progress {
 	struct hi_window_totals windows;
 	uint64_t time_ns;
 	enum hi_record_rates_order order;
+	bool is_blind; /* windows see nothing, and that was noted */
 };
 
 /* It may have none at first. */
@@ -147,8 +148,8 @@ static void print_record_line(struct hi_record_progress *p, uint64_t now)
 
 /* ---- windows ---- */
 
-static enum hi_status look_at_rates(struct hi_record_progress *p, uint64_t now,
-				    struct hi_error *err)
+static enum hi_status take_window_rates(struct hi_record_progress *p, uint64_t now,
+					struct hi_error *err)
 {
 	p->windows = hi_windows_totals(windows_of(p));
 	p->time_ns = now - hi_recorder_start_ns(p->recorder);
@@ -426,6 +427,17 @@ static enum hi_status refresh_sites(struct hi_record_progress *p, uint64_t now,
 	return hi_live_sites_refresh(p->sites, hi_recorder_recording(p->recorder), err);
 }
 
+/* Once. */
+static void note_blind_windows(struct hi_record_progress *p)
+{
+	if (p->is_blind || !windows_of(p) || !hi_recorder_is_blind(p->recorder))
+		return;
+	p->is_blind = true;
+	hi_record_progress_note(p, "the first thread of the program has ended, which "
+				   "probes of windows need: they see nothing from now "
+				   "on, and figures are of the time before");
+}
+
 static enum hi_status show_record_view(struct hi_record_progress *p, uint64_t now,
 				       struct hi_error *err)
 {
@@ -438,7 +450,7 @@ static enum hi_status show_record_view(struct hi_record_progress *p, uint64_t no
 	else if (!take_live_sites(p))
 		status = hi_fail_memory(err, "live view");
 	else
-		status = look_at_rates(p, now, err);
+		status = take_window_rates(p, now, err);
 	return status == HI_OK ? draw_record_view(p, err) : status;
 }
 
@@ -451,7 +463,7 @@ static enum hi_status print_progress_line(struct hi_record_progress *p, uint64_t
 		print_record_line(p, now);
 		return HI_OK;
 	}
-	status = look_at_rates(p, now, err);
+	status = take_window_rates(p, now, err);
 	if (status == HI_OK)
 		print_windows_line(p);
 	return status;
@@ -464,6 +476,7 @@ enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_e
 
 	if (p->is_quiet && !p->live)
 		return HI_OK;
+	note_blind_windows(p);
 	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
 		return status;

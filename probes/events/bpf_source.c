@@ -237,6 +237,7 @@ static void read_stats(struct hi_event_source *base, struct hi_event_stats *ret)
 	ret->paused_calls = __atomic_load_n(&shared->paused_calls, __ATOMIC_RELAXED);
 	ret->paused_bytes = __atomic_load_n(&shared->paused_bytes, __ATOMIC_RELAXED);
 	ret->return_ns = hi_bpf_windows_return_ns(source, &ret->returns);
+	ret->blind_ns = source->windows.blind_ns;
 	ret->n_functions = source->functions.count;
 	ret->ticks.scan_ns = source->no_ticks.status == HI_OK ? source->scan_ns : 0;
 	ret->ticks.missed = source->ticks.missed;

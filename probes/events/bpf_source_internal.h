@@ -41,6 +41,7 @@ struct hi_source_windows {
 	uint64_t period_from_ns, next_ns; /* of the next window */
 	uint64_t random;
 	unsigned restarts, failures; /* of the holder; of windows, in a row */
+	uint64_t blind_ns; /* see struct hi_event_stats; there are no more windows */
 };
 
 struct hi_bpf_source {

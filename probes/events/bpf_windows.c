@@ -5,6 +5,7 @@
  * begin before the one before it was closed begins after that.
  */
 #include "base/clock.h"
+#include "probes/bpf_process.h"
 #include "probes/events/bpf_source_internal.h"
 
 enum { RESTARTS_MOST = 3, FAILURES_MOST = 3, END_MS = 500, END_TRIES = 40 };
@@ -76,6 +77,17 @@ static enum hi_status replace_window_holder(struct hi_bpf_source *source,
 	return hi_bpf_source_prepare_windows(source, err);
 }
 
+/* The kernel puts breakpoints of a new link into the memory of the target's first thread,
+ * which has none any more when that has ended. */
+static bool is_blind(struct hi_bpf_source *source, uint64_t since_ns)
+{
+	struct hi_source_windows *w = &source->windows;
+
+	if (!w->blind_ns && hi_bpf_process_has_no_main_thread(source->target->pid))
+		w->blind_ns = since_ns;
+	return w->blind_ns;
+}
+
 static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout_ms,
 				  bool *has_ended_ret, struct hi_event_window *ret,
 				  struct hi_error *err)
@@ -84,7 +96,8 @@ static enum hi_status take_window(struct hi_bpf_source *source, unsigned timeout
 	struct hi_error why = {};
 	enum hi_status status = hi_window_holder_take(&w->holder, timeout_ms, ret, &why);
 
-	*has_ended_ret = status == HI_OK;
+	/* One that saw nothing, or part of it only, is none. */
+	*has_ended_ret = status == HI_OK && !is_blind(source, ret->from_ns);
 	if (status == HI_NOT_FOUND)
 		return HI_OK;
 	w->is_under_way = false;
@@ -129,7 +142,7 @@ enum hi_status hi_bpf_windows_step(struct hi_bpf_source *source, bool *has_ended
 		return HI_OK;
 	if (w->is_under_way)
 		return take_window(source, 0, has_ended_ret, ret, err);
-	if (hi_clock_ns() < w->next_ns)
+	if (hi_clock_ns() < w->next_ns || is_blind(source, hi_clock_ns()))
 		return HI_OK;
 	skip_to_next_period(w);
 	request.budget = choose_budget(source);

@@ -42,6 +42,9 @@ struct hi_event_stats {
 	/* In windows: calls that were seen to return, and what the trap of a return takes
 	 * without its program, the median; 0: not known. */
 	uint64_t returns, return_ns;
+	/* Since when windows see nothing (CLOCK_MONOTONIC), as the first thread of the
+	 * target has ended; 0: they do. */
+	uint64_t blind_ns;
 	/* Calls of malloc and its like in pauses, and bytes that they gave out. */
 	uint64_t paused_calls, paused_bytes;
 	struct hi_tick_stats ticks;

@@ -349,6 +349,23 @@ static size_t count_only_ranges(const struct hi_windows_report *r)
 	return n;
 }
 
+static void warn_of_blind_windows(const struct hi_windows_report *r, struct hi_page *page)
+{
+	uint64_t blind = r->result->blind_ns, all = r->result->duration_ns;
+	char since[24];
+
+	if (blind < HI_NS_PER_S || blind > all)
+		return;
+	hi_page_warning(
+		page, hi_page_printf(
+			      page,
+			      "the first thread of the program ended %s after the begin: "
+			      "probes of windows need it, so that they saw nothing since "
+			      "then, and figures are of the time before (--sample all "
+			      "or SIZE sees all of it)",
+			      hi_text_duration(since, all - blind)));
+}
+
 void hi_windows_display(const struct hi_windows_report *r, struct hi_page *page)
 {
 	char n[32];
@@ -364,6 +381,7 @@ void hi_windows_display(const struct hi_windows_report *r, struct hi_page *page)
 					       "%s events were lost: figures are too "
 					       "small by as much",
 					       hi_count(n, r->result->lost_events)));
+	warn_of_blind_windows(r, page);
 	show_rates(r, page);
 	show_live_by_windows(r, page);
 	show_leaks_by_windows(r, page);
@@ -435,6 +453,7 @@ static void put_windows_json(const struct hi_windows_report *r, struct hi_json *
 
 	hi_json_object(json, "recording");
 	hi_json_number(json, "duration_ns", r->result->duration_ns);
+	hi_json_number(json, "blind_ns", r->result->blind_ns);
 	hi_json_number(json, "windows", t.n);
 	hi_json_number(json, "covered_ns", t.covered_ns);
 	hi_json_number(json, "shortest_ns", t.shortest_ns);

@@ -345,6 +345,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	j->recorded.outstanding = j->outstanding;
 	j->recorded.window_load =
 		hi_recorder_window_load(recorder, &j->recorded.late_hits);
+	j->recorded.windows_blind_ns = hi_recorder_blind_ns(recorder);
 	j->recorded.windows_choice = hi_recorder_windows_choice(recorder);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;

@@ -57,6 +57,13 @@ static enum hi_status make_window_rows(const struct hi_recorded *recorded,
 	return HI_OK;
 }
 
+static uint64_t duration_of(const struct hi_recorded *recorded)
+{
+	const struct hi_births *b = recorded->births;
+
+	return b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
+}
+
 /* live, lost: bits of the objects. */
 static enum hi_status estimate_windows(const struct hi_inspection *in,
 				       const struct hi_recorded *recorded,
@@ -79,6 +86,7 @@ static enum hi_status estimate_windows(const struct hi_inspection *in,
 				     &recorded->frames, HI_BORN_BY_SITE, &groups, err);
 
 	blocks.groups = groups;
+	blocks.duration_ns = duration_of(recorded) - recorded->windows_blind_ns;
 	if (status == HI_OK)
 		status = hi_window_sites_make(&blocks, &sites, err);
 	return status == HI_OK ? make_window_rows(recorded, groups, sites, ret, err)
@@ -88,13 +96,12 @@ static enum hi_status estimate_windows(const struct hi_inspection *in,
 static void fill_window_result(const struct hi_recorded *recorded,
 			       struct hi_window_result *ret)
 {
-	const struct hi_births *b = recorded->births;
-
 	ret->totals = hi_windows_totals(recorded->windows);
 	ret->load = recorded->window_load;
 	ret->choice = recorded->windows_choice;
 	ret->late_hits = recorded->late_hits;
-	ret->duration_ns = b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
+	ret->duration_ns = duration_of(recorded);
+	ret->blind_ns = recorded->windows_blind_ns;
 	ret->events = recorded->counts.events;
 	ret->lost_events = recorded->counts.lost;
 }

@@ -1273,6 +1273,24 @@ bool hi_recorder_has_windows(const struct hi_recorder *recorder,
 	return recorder->windows;
 }
 
+bool hi_recorder_is_blind(const struct hi_recorder *recorder)
+{
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(recorder, &stats);
+	return stats.blind_ns;
+}
+
+uint64_t hi_recorder_blind_ns(const struct hi_recorder *recorder)
+{
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(recorder, &stats);
+	return stats.blind_ns && recorder->end_ns > stats.blind_ns
+		       ? recorder->end_ns - stats.blind_ns
+		       : 0;
+}
+
 struct hi_windows_choice hi_recorder_windows_choice(const struct hi_recorder *recorder)
 {
 	return recorder->windows_choice;

@@ -165,6 +165,11 @@ bool hi_recorder_has_windows(const struct hi_recorder *recorder,
 			     const struct hi_error **why_not_ret);
 /* Why there are. */
 struct hi_windows_choice hi_recorder_windows_choice(const struct hi_recorder *recorder);
+/* Do windows see nothing by now? */
+bool hi_recorder_is_blind(const struct hi_recorder *recorder);
+/* For how long, up to the last stop, windows saw nothing, since the first thread of the
+ * target had ended. */
+uint64_t hi_recorder_blind_ns(const struct hi_recorder *recorder);
 /* The cost of windows for the target, and its traps after them. */
 struct hi_window_load hi_recorder_window_load(const struct hi_recorder *recorder,
 					      uint64_t *late_hits_ret);

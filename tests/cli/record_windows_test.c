@@ -337,3 +337,29 @@ HI_TEST_SCENARIO(record_windows, alloc_refuses_what_is_of_every_allocation)
 	expect_alloc_refusal("--centre", "main");
 	expect_alloc_refusal("--every", "1s");
 }
+
+/* Windows see nothing from then on: they are none, and make no rate smaller. */
+HI_TEST_ROOT_ALONE(record_windows, the_end_of_the_first_thread_ends_windows)
+{
+	struct hi_fixture *fx = hi_fixture_start("counted_sites", "3000", "leaves", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+	double seconds;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start(fx->pid, "--sample=windows", "--json", NULL);
+	sleep(2);
+	hi_fixture_tell(fx, "leave");
+	hi_fixture_read_until(fx, "left", NULL, NULL);
+	recording_await(&run, "first thread of the program has ended", 1);
+	sleep(4);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_EQ(0, c->exit_code);
+	doc = doc_of(c);
+	HI_ASSERT(doc_number(doc, "recording.blind_ns") >= 3000000000);
+	seconds = 1e-9 * (doc_real(doc, "recording.duration_ns") -
+			  doc_real(doc, "recording.blind_ns"));
+	/* One in each second, and none of those that saw nothing. */
+	HI_ASSERT(doc_real(doc, "recording.windows") <= seconds + 2);
+}
