@@ -125,7 +125,8 @@ static void check_cost(struct cost_of_recording *c, const struct hi_options *opt
 	struct hi_whole_cost cost;
 	struct hi_error why = {};
 
-	if (c->is_settled ||
+	/* A program that was started here has all of it recorded, to its end. */
+	if (c->is_settled || options->target.program ||
 	    !hi_cost_watch_look(&c->watch, recorder, options->target.pid, &cost))
 		return;
 	c->is_settled = true;
@@ -287,10 +288,12 @@ const struct hi_command hi_command_record = {
 		"allocated it. What was allocated earlier counts as \"before the "
 		"recording\".\n"
 		"\n"
-		"A program that allocates often is sampled: one allocation per so many "
-		"bytes "
-		"has a\n"
-		"record, and figures are estimates (--sample).\n"
+		"A program that allocates often is recorded by windows of 20 ms in each "
+		"second:\n"
+		"rates, live bytes and new leaks by function are estimates then, with "
+		"intervals.\n"
+		"--sample all records every allocation, with the stack of each "
+		"object.\n"
 		"\n"
 		"With -o, the recording is a snapshot file that every command reads. Of "
 		"it, census\n"
