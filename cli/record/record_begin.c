@@ -144,13 +144,17 @@ static void say_not_followed(const struct hi_options *options,
 
 /* ---- windows by choice ---- */
 
+/* Fewer windows tell nothing, and a target that is slow for so long is not for long. */
+static const uint64_t least_windows_ns = 2 * HI_NS_PER_S;
+
 /* The others need every event. */
 bool hi_record_may_choose_windows(const struct hi_options *o)
 {
 	const struct hi_record_options *r = &o->record;
+	bool is_short = o->series.for_ns && o->series.for_ns < least_windows_ns;
 
-	return o->command->id == HI_COMMAND_RECORD && !r->has_sample && !r->scan_ns &&
-	       !r->n_calls && !r->mappings && !r->keep_events &&
+	return !is_short && o->command->id == HI_COMMAND_RECORD && !r->has_sample &&
+	       !r->scan_ns && !r->n_calls && !r->mappings && !r->keep_events &&
 	       !hi_series_asked(&o->series);
 }
 
@@ -161,7 +165,7 @@ static bool has_counted_enough(const struct hi_options *options,
 
 	if (!hi_record_may_choose_windows(options))
 		return false;
-	rate = hi_recorder_rate(recorder);
+	rate = hi_recorder_counted(recorder);
 	return hi_has_counted_enough(&rate);
 }
 

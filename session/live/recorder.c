@@ -67,20 +67,20 @@ struct hi_recorder {
 	struct hi_cpu_times at_start, at_stop; /* of the last stop */
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
 	uint64_t code_hash, looked_ns;
-	bool walks_stacks;
 	/* Python: code objects that stacks have. NULL: it has none. */
 	struct hi_image *memory; /* as it is while the target runs */
 	struct hi_python_codes *codes;
 	struct hi_past_code code;
 	uint32_t sure_frames; /* that were known when the code was last seen as before */
 	bool has_new_code;    /* a stack came from somewhere else */
+	bool walks_stacks;
 	/* Of the events that are being taken. */
 	struct hi_error failure;
 	bool is_lost;
 	struct hi_window_load window_load;
-	uint64_t entry_ns; /* sum over windows */
+	uint64_t entry_ns;  /* sum over windows */
+	uint64_t late_hits; /* see struct hi_event_window */
 	uint32_t n_windows;
-	uint64_t late_hits;		   /* see struct hi_event_window */
 	bool is_finishing;		   /* events behind end_ns are left out */
 	bool is_past_stop;		   /* an event behind the stop was seen */
 	const struct hi_exit_watch *watch; /* NULL: none */
@@ -1098,7 +1098,6 @@ static struct hi_allocation_rate counted_rate(const struct hi_recorder *r, bool 
 	struct hi_allocation_rate rate = {.time_ns = hi_clock_ns() - r->opened_ns};
 	struct hi_event_stats stats;
 
-	measure_starvation(r, &rate);
 	hi_recorder_stats(r, &stats);
 	for (size_t i = 0; i < stats.n_functions; i++) {
 		unsigned flags = r->functions.items[i].does.flags;
@@ -1115,10 +1114,13 @@ static struct hi_allocation_rate counted_rate(const struct hi_recorder *r, bool 
 
 struct hi_allocation_rate hi_recorder_heap_rate(const struct hi_recorder *r)
 {
-	return counted_rate(r, true);
+	struct hi_allocation_rate rate = counted_rate(r, true);
+
+	measure_starvation(r, &rate);
+	return rate;
 }
 
-struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
+struct hi_allocation_rate hi_recorder_counted(const struct hi_recorder *r)
 {
 	struct hi_allocation_rate rate = counted_rate(r, false),
 				  heap = counted_rate(r, true);
@@ -1128,6 +1130,14 @@ struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
 		rate.at_places += heap.at_places;
 		rate.bytes += heap.bytes;
 	}
+	return rate;
+}
+
+struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
+{
+	struct hi_allocation_rate rate = hi_recorder_counted(r);
+
+	measure_starvation(r, &rate);
 	return rate;
 }
 

@@ -36,6 +36,8 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 enum hi_status hi_recorder_set_probes(struct hi_recorder *recorder, struct hi_error *err);
 /* Returns what was counted since there are probes. */
 struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
+/* The same without times of the target, which take a look at each of its threads. */
+struct hi_allocation_rate hi_recorder_counted(const struct hi_recorder *recorder);
 /* Records from now on: all allocations, or samples with this mean distance in bytes. */
 enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,
 				 struct hi_error *err);

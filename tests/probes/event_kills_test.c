@@ -153,6 +153,29 @@ HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_no_window)
 	expect_kills_leave_nothing(open_windows_of_kills, KILLS);
 }
 
+/* A recording of all that becomes dear. */
+static enum hi_status open_and_go_over(const struct hi_target *target,
+				       const struct hi_event_functions *functions,
+				       const struct hi_event_source_options *options,
+				       struct hi_event_source **ret, struct hi_error *err)
+{
+	const struct hi_event_schedule schedule = {20000000, 30000000, 1 << 20, 0};
+	enum hi_status status =
+		hi_event_source_open(target, functions, options, ret, err);
+
+	if (status == HI_OK)
+		status = hi_event_source_start(*ret, err);
+	if (status != HI_OK)
+		return status;
+	hi_event_source_stop(*ret);
+	return hi_event_source_use_windows(*ret, &schedule, err);
+}
+
+HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_nothing_as_it_goes_over_to_windows)
+{
+	expect_kills_leave_nothing(open_and_go_over, KILLS);
+}
+
 /* Another process of the same file has a probe on each function, which is no reason for
  * one in the target. */
 static void probe_beside(const struct kills *k, const char *file)

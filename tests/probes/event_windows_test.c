@@ -192,3 +192,44 @@ HI_TEST_ROOT_ALONE(event_windows, a_cost_ends_a_window)
 	HI_ASSERT(costs[4] < 1.3 * 4e6);
 	HI_ASSERT(costs[7] > 0.1 * 4e6);
 }
+
+static void forget_events(struct seen_windows *w)
+{
+	w->since = w->events = w->allocs = w->outside = 0;
+}
+
+/* What was recorded all the time before is drained, and what comes later is of windows
+ * alone. At rest there are none until the next start. */
+HI_TEST_ROOT_ALONE(event_windows, a_source_goes_over_to_them)
+{
+	const struct hi_event_schedule none = {},
+				       schedule = {20000000, 100000000, 1 << 20, 0};
+	struct seen_windows *w = open_windows(&none);
+	enum hi_status status;
+	struct hi_error err;
+	size_t n;
+
+	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
+	while (w->allocs < 1000)
+		HI_ASSERT_OK(hi_event_source_poll(w->source, 20, &w->sink, &err), &err);
+	hi_event_source_stop(w->source);
+	HI_ASSERT_OK(hi_event_source_drain(w->source, &w->sink, &err), &err);
+	forget_events(w);
+	status = hi_event_source_use_windows(w->source, &schedule, &err);
+	if (status == HI_UNSUPPORTED)
+		HI_SKIP(err.text);
+	HI_ASSERT_OK(status, &err);
+	HI_ASSERT_OK(hi_event_source_poll(w->source, 20, &w->sink, &err), &err);
+	HI_ASSERT_EQ(0, w->events);
+	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
+	see_windows(w, 3);
+	HI_ASSERT_OK(hi_event_source_rest(w->source, &w->sink, &err), &err);
+	HI_ASSERT_EQ(0, w->since);
+	n = w->n;
+	HI_ASSERT_OK(hi_event_source_poll(w->source, 300, &w->sink, &err), &err);
+	HI_ASSERT_EQ(n, w->n);
+	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
+	see_windows(w, n + 2);
+	HI_ASSERT_EQ(0, w->outside);
+	HI_ASSERT(w->allocs > 100);
+}
