@@ -252,9 +252,20 @@ static double limit_speed(double speed)
 	return speed > 1 ? 1 : speed < least_speed ? least_speed : speed;
 }
 
+/* The usage of a processor in windows may be larger by so much, by how they differ. */
+static double chance_of_usage(const struct hi_window_load *l, double usage)
+{
+	double squares = (double)l->cpu_squares_ns - usage * (double)l->cpu_ns;
+
+	if (l->n < 2 || squares <= 0)
+		return 0;
+	return hi_student_quantile(l->n - 1) *
+	       sqrt(squares / (double)(l->n - 1) / (double)l->cpu_of_ns);
+}
+
 struct hi_bounded hi_window_speed(const struct hi_window_load *l)
 {
-	double usage, gaps, cost;
+	double usage, gaps, cost, most;
 
 	if (!l->cpu_of_ns || !l->gap_ns || !l->gap_cpu_ns || !l->covered_ns)
 		return (struct hi_bounded){1, 1, 1};
@@ -262,9 +273,10 @@ struct hi_bounded hi_window_speed(const struct hi_window_load *l)
 	gaps = (double)l->gap_cpu_ns / (double)l->gap_ns;
 	cost = ((double)l->hits * (double)l->trap_ns + (double)l->program_ns) /
 	       (double)l->covered_ns;
+	most = cost * trap_error + chance_of_usage(l, usage);
 	return (struct hi_bounded){limit_speed((usage - cost) / gaps),
 				   limit_speed((usage - cost * (1 + trap_error)) / gaps),
-				   limit_speed((usage - cost * (1 - trap_error)) / gaps)};
+				   limit_speed((usage - cost + most) / gaps)};
 }
 
 struct hi_bounded hi_window_at_speed(struct hi_bounded estimate,

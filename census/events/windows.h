@@ -102,7 +102,10 @@ enum hi_status hi_windows_rates(const struct hi_windows *windows,
  * less the cost of traps and programs, is compared with that of the gaps between them: the
  * quotient is its speed, by which rates are divided. A program that waits anyhow makes up
  * for it, and has a speed of 1. The cost of a trap is known to about a seventh: where most
- * of a window goes into traps, the speed is hardly known, and rates have no upper end.
+ * of a window goes into traps, the speed is hardly known, and rates have no upper end. A
+ * program that waits has more time in some windows than in others, more so on a busy
+ * machine; what that can be by chance is added to the upper end of the speed, so that
+ * rates go down to those that were seen.
  */
 struct hi_window_load {
 	uint64_t cpu_ns,
@@ -110,6 +113,8 @@ struct hi_window_load {
 	uint64_t gap_cpu_ns, gap_ns;	 /* the same of gaps */
 	uint64_t hits, trap_ns;		 /* in windows; each costs so much */
 	uint64_t program_ns, covered_ns; /* in programs; length of the windows */
+	/* Windows with a CPU time, and the sum of its square over the time that it is of. */
+	uint64_t n, cpu_squares_ns;
 };
 /* Returns the speed of the target in windows, at most 1. */
 struct hi_bounded hi_window_speed(const struct hi_window_load *load);

@@ -42,6 +42,8 @@ static const struct hi_property window_numbers[] = {
 	WINDOW_NUMBER("longest", totals.longest_ns),
 	WINDOW_NUMBER("cpu", load.cpu_ns),
 	WINDOW_NUMBER("cpu_of", load.cpu_of_ns),
+	WINDOW_NUMBER("cpu_n", load.n),
+	WINDOW_NUMBER("cpu_squares", load.cpu_squares_ns),
 	WINDOW_NUMBER("gap_cpu", load.gap_cpu_ns),
 	WINDOW_NUMBER("gap", load.gap_ns),
 	WINDOW_NUMBER("hits", load.hits),

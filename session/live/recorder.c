@@ -303,6 +303,12 @@ static void add_window_load(struct hi_window_load *load,
 	load->hits += window->hits;
 	load->program_ns += window->program_ns;
 	load->covered_ns += window->to_ns - window->from_ns;
+	if (!window->cpu_of_ns)
+		return;
+	load->n++;
+	load->cpu_squares_ns +=
+		(uint64_t)((double)window->cpu_ns * (double)window->cpu_ns /
+			   (double)window->cpu_of_ns);
 }
 
 /* Events that came behind the stop were left out. */

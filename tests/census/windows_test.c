@@ -208,6 +208,26 @@ HI_TEST(windows, speed_is_what_traps_leave_of_a_saturated_program)
 	HI_ASSERT(isinf(most.high) && most.low >= 90);
 }
 
+/* It waits, and had the processor in half of the windows alone, by chance. */
+HI_TEST(windows, a_speed_by_chance_may_be_the_full_one)
+{
+	struct hi_window_load busy = load_of(0.4, 0.6, 0), one = busy;
+	struct hi_bounded speed;
+
+	busy.n = 20;
+	/* Ten windows of 20 ms have 16 ms, ten none. */
+	busy.cpu_squares_ns = 10 * 12800000ull;
+	speed = hi_window_speed(&busy);
+	HI_ASSERT(fabs(speed.value - 0.4 / 0.6) < 1e-9);
+	HI_ASSERT(speed.low < speed.value + 1e-9);
+	/* 2.09 times the root of 0.16 / 19 above it. */
+	HI_ASSERT(fabs(speed.high - (0.4 + 2.093 * sqrt(0.16 / 19)) / 0.6) < 0.01);
+	/* All have had as much. */
+	one.n = 20;
+	one.cpu_squares_ns = (uint64_t)(0.4 * 0.4 * 400e6);
+	HI_ASSERT(hi_window_speed(&one).high < speed.value + 1e-3);
+}
+
 /* It waits for half of the time, and works off the traps then. */
 HI_TEST(windows, a_program_that_waits_is_not_slowed)
 {
