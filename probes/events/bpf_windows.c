@@ -47,13 +47,27 @@ static void schedule_window(struct hi_source_windows *w)
 	w->next_ns = w->period_from_ns + draw_random(w) % room;
 }
 
+/* After a rest. A window that was due in it comes soon, but not at once: what has rested
+ * for it may have just stopped the target. */
+static void resume_windows(struct hi_source_windows *w)
+{
+	uint64_t now = hi_clock_ns();
+
+	if (w->next_ns < now)
+		w->next_ns = now + draw_random(w) % (w->schedule.period_ns / 8 + 1);
+}
+
 void hi_bpf_windows_start(struct hi_bpf_source *source)
 {
 	struct hi_source_windows *w = &source->windows;
 
+	w->is_started = true;
+	if (w->period_from_ns) {
+		resume_windows(w);
+		return;
+	}
 	w->period_from_ns = hi_clock_ns();
 	w->random = w->period_from_ns | 1;
-	w->is_started = true;
 	schedule_window(w);
 }
 

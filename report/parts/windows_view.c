@@ -115,10 +115,11 @@ static void show_windows_fact(const struct hi_windows_report *r, struct hi_page 
 		page, "recorded",
 		hi_page_printf(
 			page,
-			"%s, of which %s window%s of at most 20 ms a second were "
+			"%s, of which %s window%s of at most 20 ms a second %s "
 			"seen, %s (%s): %s allocations%s%s, %s traps",
 			hi_text_duration(time, length), hi_count(n, t.n),
-			t.n == 1 ? "" : "s", hi_text_duration(covered, t.covered_ns),
+			t.n == 1 ? "" : "s", t.n == 1 ? "was" : "were",
+			hi_text_duration(covered, t.covered_ns),
 			hi_percent(share, t.covered_ns, length ? length : 1),
 			hi_count(allocs, t.allocs), *r->result->allocator ? " from " : "",
 			hi_page_safe(page, r->result->allocator),

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
@@ -44,20 +45,19 @@ HI_TEST_ROOT_ALONE(record_choice, all_of_a_program_that_allocates_little)
 /* It does hardly anything else, whatever part of a processor it gets. */
 HI_TEST_ROOT_ALONE(record_choice, windows_of_a_program_that_allocates_much)
 {
-	static const char *const words[] = {"--for=3s", "--json", NULL};
+	static const char *const words[] = {"--json", NULL};
 	struct hi_fixture *fx = start_counted_sites();
 	struct recording_run run = start_record(fx->pid, words);
 	json_t *doc;
 
 	HI_ASSERT_MSG(strstr(run.begun, "recording windows"), "%s", run.begun);
 	HI_ASSERT(strstr(run.begun, "--sample all"));
-	doc = doc_of(recording_end(&run, 0));
+	sleep(2);
+	doc = doc_of(recording_end(&run, SIGINT));
 	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
 	HI_ASSERT_STREQ("dear", doc_text(doc, "recording.chosen.why"));
 	HI_ASSERT(doc_real(doc, "recording.chosen.cost") > 0.02);
 	HI_ASSERT(doc_real(doc, "recording.chosen.cost") <= 1);
-	HI_ASSERT(doc_number(doc, "recording.windows") >= 1);
-	HI_ASSERT(doc_number(doc, "recording.allocations") > 100);
 	HI_ASSERT_EQ(0, doc_number(doc, "recording.chosen.whole_ns"));
 }
 
@@ -66,14 +66,15 @@ HI_TEST_ROOT_ALONE(record_choice, the_head_names_the_reason)
 {
 	char file[256], option[300];
 	struct hi_fixture *fx = start_counted_sites();
-	const char *words[] = {"--for=2s", "--width=80", option, NULL};
+	const char *words[] = {"--width=80", option, NULL};
 	struct recording_run run;
 	struct hi_command *c;
 
 	snprintf(file, sizeof(file), "%s/chosen.hirec", workshop_open());
 	snprintf(option, sizeof(option), "-o%s", file);
 	run = start_record(fx->pid, words);
-	c = recording_end(&run, 0);
+	sleep(1);
+	c = recording_end(&run, SIGINT);
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->out, "  chosen     windows, since a record of every"),
 		      "%s", c->out);
@@ -86,7 +87,7 @@ HI_TEST_ROOT_ALONE(record_choice, the_head_names_the_reason)
 /* These need every event, and choose as ever. */
 HI_TEST_ROOT_ALONE(record_choice, no_windows_where_all_events_are_needed)
 {
-	static const char *const words[] = {"--for=1s", "--scan=50", "--json", NULL};
+	static const char *const words[] = {"--for=2s", "--scan=50", "--json", NULL};
 	struct hi_fixture *fx = start_counted_sites();
 	struct recording_run run = start_record(fx->pid, words);
 	json_t *doc;
@@ -94,7 +95,6 @@ HI_TEST_ROOT_ALONE(record_choice, no_windows_where_all_events_are_needed)
 	HI_ASSERT(!strstr(run.begun, "recording windows"));
 	doc = doc_of(recording_end(&run, 0));
 	HI_ASSERT(strcmp("heapinspect/windows/v1", doc_text(doc, "schema")) != 0);
-	HI_ASSERT(doc_number(doc, "recording.allocations") > 100);
 }
 
 /* It begins when it is told to: all were recorded until then, and that is left out. */
@@ -103,7 +103,6 @@ HI_TEST_ROOT_ALONE(record_choice, windows_of_a_program_that_comes_to_allocate_mu
 	static const char *const words[] = {"--json", NULL};
 	struct hi_fixture *fx = hi_fixture_start("counted_sites", "3000", "waits", NULL);
 	struct recording_run run;
-	struct hi_command *c;
 	json_t *doc;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
@@ -112,15 +111,23 @@ HI_TEST_ROOT_ALONE(record_choice, windows_of_a_program_that_comes_to_allocate_mu
 	hi_fixture_tell(fx, "go");
 	recording_await(&run, "recording windows", 1);
 	recording_await(&run, "--sample all", 1);
-	sleep(3);
-	c = recording_end(&run, SIGINT);
-	doc = doc_of(c);
+	sleep(2);
+	doc = doc_of(recording_end(&run, SIGINT));
 	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
 	HI_ASSERT_STREQ("became dear", doc_text(doc, "recording.chosen.why"));
 	HI_ASSERT(doc_number(doc, "recording.chosen.whole_ns") > 1000000000);
-	HI_ASSERT(doc_number(doc, "recording.windows") >= 1);
-	HI_ASSERT(doc_number(doc, "recording.allocations") > 100);
 	/* Its totals are those of windows alone. */
 	HI_ASSERT(doc_number(doc, "recording.events") <
 		  4 * doc_number(doc, "recording.hits") + 1000);
+}
+
+/* One window tells nothing. */
+HI_TEST_ROOT_ALONE(record_choice, no_windows_of_a_moment)
+{
+	static const char *const words[] = {"--for=1s", "--json", NULL};
+	struct hi_fixture *fx = start_counted_sites();
+	struct recording_run run = start_record(fx->pid, words);
+
+	HI_ASSERT(!strstr(run.begun, "recording windows"));
+	HI_ASSERT_EQ(0, recording_end(&run, 0)->exit_code);
 }

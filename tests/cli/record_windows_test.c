@@ -324,7 +324,7 @@ HI_TEST_ROOT_ALONE(record_windows, a_series_has_them_at_each_census)
 /* The page of record: of a process as of its file. */
 HI_TEST_ROOT_ALONE(record_windows, alloc_has_them_of_a_process)
 {
-	static const char *const words[] = {"--sample=windows", "--for=3s", "--json",
+	static const char *const words[] = {"--sample=windows", "--for=8s", "--json",
 					    NULL};
 	struct hi_fixture *fx = hi_fixture_start("counted_sites", NULL);
 	unsigned long long before[COUNTED], after[COUNTED];

@@ -51,7 +51,7 @@ HI_TEST(record_rates_live, rows_have_rates_and_ranges)
 	HI_ASSERT(strstr(text, "1,200 to 1,300"));
 	HI_ASSERT(strstr(text, "at least 700"));
 	HI_ASSERT(strstr(text, "0.1 to 1.6"));
-	HI_ASSERT(strstr(text, "12 windows so far"));
+	HI_ASSERT(strstr(text, "12 windows of 240.00 ms in all"));
 	text = draw_rates_view(100, (struct hi_record_rates_looks){
 					    .lines = 24, .order = HI_RATES_BY_BYTES});
 	HI_ASSERT(strstr(text, "huge") < strstr(text, "often"));

@@ -138,14 +138,11 @@ static void put_rates_header(struct rates_screen *s)
 		 now->pid, now->followed);
 	hi_live_put_line(&s->base, line, 'b');
 	hi_record_live_times(times, sizeof(times), now->time_ns, now->for_ns);
-	snprintf(
-		line, sizeof(line),
-		"%s, %s window%s so far, of %s together%s%s%s; rates with their range of "
-		"95 %%",
-		times, hi_text_count(count, now->totals.n), now->totals.n == 1 ? "" : "s",
-		hi_text_duration(covered, now->totals.covered_ns), now->lost ? "; " : "",
-		now->lost ? hi_text_count(lost, now->lost) : "",
-		now->lost ? " events lost" : "");
+	snprintf(line, sizeof(line), "%s, %s window%s of %s in all%s%s%s", times,
+		 hi_text_count(count, now->totals.n), now->totals.n == 1 ? "" : "s",
+		 hi_text_duration(covered, now->totals.covered_ns), now->lost ? "; " : "",
+		 now->lost ? hi_text_count(lost, now->lost) : "",
+		 now->lost ? " events lost" : "");
 	hi_live_put_line(&s->base, line, 0);
 	if (s->how->keys && !s->base.plain) {
 		snprintf(line, sizeof(line), "q ends it  s sorts (by %s)  p %s",
