@@ -337,21 +337,32 @@ static enum hi_status write_windows_of_file(const struct hi_options *options,
 			       : status;
 }
 
-static enum hi_status look_for_windows(const char *file, bool *ret, struct hi_error *err)
+/* Of a series the last census. */
+static enum hi_status open_any_part(const char *file, struct hi_snapshot **ret,
+				    struct hi_error *err)
 {
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *series = NULL;
-	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	const struct hi_snapshots_entry *last;
 	enum hi_status status;
 
-	*ret = false;
-	if (!hi_snapshots_is_one(file)) {
-		status = hi_snapshot_open(file, &s, err);
-	} else {
-		status = hi_snapshots_open(file, &series, err);
-		if (status == HI_OK)
-			status = hi_snapshots_part(series, series->n_entries - 1,
-						   HI_SNAPSHOTS_TOTALS, &s, err);
-	}
+	if (!hi_snapshots_is_one(file))
+		return hi_snapshot_open(file, ret, err);
+	status = hi_snapshots_open(file, &series, err);
+	if (status != HI_OK)
+		return status;
+	last = &series->entries[series->n_entries - 1];
+	return hi_snapshots_part(series, series->n_entries - 1,
+				 last->parts[HI_SNAPSHOTS_TOTALS].size
+					 ? HI_SNAPSHOTS_TOTALS
+					 : HI_SNAPSHOTS_WHOLE,
+				 ret, err);
+}
+
+static enum hi_status look_for_windows(const char *file, bool *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	enum hi_status status = open_any_part(file, &s, err);
+
 	*ret = status == HI_OK && hi_snapshot_has_windows(s);
 	return status;
 }
