@@ -338,7 +338,7 @@ static uint32_t label_of_reference(struct scanner *s,
 	return s->rule_labels[i].label;
 }
 
-/* Of words that lie among the objects. */
+/* Keeps what a rule lacked, for words that lie among the objects. */
 static void note_lacks(struct scanner *s, const struct hi_rule_reference *reference)
 {
 	const struct hi_objects *objects = s->typing->objects;

@@ -20,8 +20,8 @@ struct hi_typing_options {
 	/* Knows the objects in its blocks, and its roots; NULL: none. Outlives the
 	 * typing. */
 	struct hi_runtime *runtime;
-	/* Of a series: what the census before left (kept_typing.h), which is taken, and
-	 * hi_typing_keep() fills it again. Outlives the typing. NULL: no series. */
+	/* The part of the census before that a series keeps (kept_typing.h). It is taken,
+	 * and hi_typing_keep() fills it again. Outlives the typing. NULL: no series. */
 	struct hi_kept_typing *kept;
 };
 

@@ -36,8 +36,8 @@ static void return_modules(struct hi_inspection *in)
 	census_cache->types = hi_take(in->decoders.types);
 }
 
-/* Where the rulebook has nothing to warn of: a warning is of one census. Files of hints
- * may change between censuses. */
+/* Not if the rulebook has something to warn of, as a warning is of one census, and not
+ * with files of hints, which may change between censuses. */
 static bool may_keep_typing(struct hi_inspection *in)
 {
 	return in->decoders.typing && in->graph && in->decoders.rulebook &&
@@ -55,7 +55,7 @@ static uint64_t room_for_rows(const struct hi_inspection *in)
 	return given && given / 8 < room ? given / 8 : room;
 }
 
-/* What was kept is of the image before this one. */
+/* Replaces what was kept, which is of the image before this one. */
 static void keep_typing(struct hi_inspection *in)
 {
 	struct hi_census_cache *census_cache = in->run->census_cache;

@@ -109,7 +109,7 @@ struct page_counts {
 	size_t words;	    /* of other pages, that are known to be so */
 };
 
-/* Of a page that has changed: how many of its words are known to be as before. */
+/* Counts the words of a changed page that are known to be as before. */
 static size_t check_words(const struct hi_image *image, uint64_t at,
 			  const unsigned char *old, const unsigned char *now)
 {
