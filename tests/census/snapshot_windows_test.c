@@ -36,6 +36,8 @@ static const struct hi_window_result all = {
 		 .cpu_squares_ns = 27},
 	.late_hits = 18,
 	.duration_ns = 19,
+	.blind_ns = 31,
+	.choice = {HI_WINDOWS_BECAME_DEAR, 32, 33},
 	.events = 20,
 	.lost_events = 21,
 	.allocator = "libc.so.6",
@@ -117,6 +119,8 @@ HI_TEST(snapshot_windows, are_read_as_they_were_written)
 	HI_ASSERT_EQ(0, memcmp(&all.load, &got.load, sizeof(got.load)));
 	HI_ASSERT_EQ(18, got.late_hits);
 	HI_ASSERT_EQ(19, got.duration_ns);
+	HI_ASSERT_EQ(31, got.blind_ns);
+	HI_ASSERT_EQ(0, memcmp(&all.choice, &got.choice, sizeof(got.choice)));
 	HI_ASSERT_EQ(20, got.events);
 	HI_ASSERT_EQ(21, got.lost_events);
 	HI_ASSERT_STREQ("libc.so.6", got.allocator);

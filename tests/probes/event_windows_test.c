@@ -198,6 +198,31 @@ static void forget_events(struct seen_windows *w)
 	w->since = w->events = w->allocs = w->outside = 0;
 }
 
+/* All of the time, until some were allocated. */
+static void see_all_events(struct seen_windows *w)
+{
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
+	while (w->allocs < 1000)
+		HI_ASSERT_OK(hi_event_source_poll(w->source, 20, &w->sink, &err), &err);
+	hi_event_source_stop(w->source);
+	HI_ASSERT_OK(hi_event_source_drain(w->source, &w->sink, &err), &err);
+	forget_events(w);
+}
+
+static void expect_rest(struct seen_windows *w)
+{
+	struct hi_error err;
+	size_t n;
+
+	HI_ASSERT_OK(hi_event_source_rest(w->source, &w->sink, &err), &err);
+	HI_ASSERT_EQ(0, w->since);
+	n = w->n;
+	HI_ASSERT_OK(hi_event_source_poll(w->source, 300, &w->sink, &err), &err);
+	HI_ASSERT_EQ(n, w->n);
+}
+
 /* What was recorded all the time before is drained, and what comes later is of windows
  * alone. At rest there are none until the next start. */
 HI_TEST_ROOT_ALONE(event_windows, a_source_goes_over_to_them)
@@ -207,14 +232,8 @@ HI_TEST_ROOT_ALONE(event_windows, a_source_goes_over_to_them)
 	struct seen_windows *w = open_windows(&none);
 	enum hi_status status;
 	struct hi_error err;
-	size_t n;
 
-	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
-	while (w->allocs < 1000)
-		HI_ASSERT_OK(hi_event_source_poll(w->source, 20, &w->sink, &err), &err);
-	hi_event_source_stop(w->source);
-	HI_ASSERT_OK(hi_event_source_drain(w->source, &w->sink, &err), &err);
-	forget_events(w);
+	see_all_events(w);
 	status = hi_event_source_use_windows(w->source, &schedule, &err);
 	if (status == HI_UNSUPPORTED)
 		HI_SKIP(err.text);
@@ -223,11 +242,7 @@ HI_TEST_ROOT_ALONE(event_windows, a_source_goes_over_to_them)
 	HI_ASSERT_EQ(0, w->events);
 	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
 	see_windows(w, 3);
-	HI_ASSERT_OK(hi_event_source_rest(w->source, &w->sink, &err), &err);
-	HI_ASSERT_EQ(0, w->since);
-	n = w->n;
-	HI_ASSERT_OK(hi_event_source_poll(w->source, 300, &w->sink, &err), &err);
-	HI_ASSERT_EQ(n, w->n);
+	expect_rest(w);
 	HI_ASSERT_OK(hi_event_source_start(w->source, &err), &err);
 	/* It may wait for a processor for the whole length of some. */
 	do
