@@ -200,12 +200,12 @@ HI_TEST_ROOT(record_children, are_recorded_by_windows)
 	recording_await(&f.run, "recording child", f.n);
 	tell_forks(&f, "work");
 	c = recording_end(&f.run, SIGINT);
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc_of(c), "schema"));
+	hi_check_schema(c, "windows.v1.json");
 	expect_children(&f, c);
 	for (size_t i = 0; i < f.n; i++) {
 		doc = doc_of(hi_heapinspect("alloc", file_of_process(&f, f.children[i]),
 					    "--json", NULL));
-		HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+		hi_check_schema_of(doc, "windows.v1.json");
 		HI_ASSERT_EQ(f.children[i], doc_number(doc, "target.pid"));
 	}
 }

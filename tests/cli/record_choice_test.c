@@ -12,6 +12,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/recording_run.h"
+#include "tests/support/schema.h"
 #include "tests/support/workshop.h"
 
 static struct recording_run start_record(pid_t pid, const char *const *words)
@@ -54,7 +55,7 @@ HI_TEST_ROOT_ALONE(record_choice, windows_of_a_program_that_allocates_much)
 	HI_ASSERT(strstr(run.begun, "--sample all"));
 	sleep(2);
 	doc = doc_of(recording_end(&run, SIGINT));
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	hi_check_schema_of(doc, "windows.v1.json");
 	HI_ASSERT_STREQ("dear", doc_text(doc, "recording.chosen.why"));
 	HI_ASSERT(doc_real(doc, "recording.chosen.cost") > 0.02);
 	HI_ASSERT(doc_real(doc, "recording.chosen.cost") <= 1);
@@ -113,7 +114,7 @@ HI_TEST_ROOT_ALONE(record_choice, windows_of_a_program_that_comes_to_allocate_mu
 	recording_await(&run, "--sample all", 1);
 	sleep(2);
 	doc = doc_of(recording_end(&run, SIGINT));
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	hi_check_schema_of(doc, "windows.v1.json");
 	HI_ASSERT_STREQ("became dear", doc_text(doc, "recording.chosen.why"));
 	HI_ASSERT(doc_number(doc, "recording.chosen.whole_ns") > 1000000000);
 	/* Its totals are those of windows alone. */

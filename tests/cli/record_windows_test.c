@@ -12,6 +12,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/recording_run.h"
+#include "tests/support/schema.h"
 #include "tests/support/workshop.h"
 
 enum { SHORT, KEPT, LIST, PAIR, GROWN, COUNTED };
@@ -144,7 +145,7 @@ HI_TEST_ROOT_ALONE(record_windows, sites_have_what_the_program_counts)
 	run = recording_start(fx->pid, "--sample=windows", "--for=8s", "--json", NULL);
 	doc = doc_of(recording_end(&run, 0));
 	ask_for_counts(fx, after);
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	hi_check_schema_of(doc, "windows.v1.json");
 	HI_ASSERT(doc_number(doc, "recording.windows") >= 1);
 	HI_ASSERT(doc_real(doc, "recording.covered_ns") <=
 		  0.02e9 * doc_real(doc, "recording.windows"));
@@ -292,7 +293,7 @@ static void check_series(const char *file, long long censuses)
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT(doc_size(doc, "rows") >= (size_t)censuses);
 	doc = doc_of(hi_heapinspect("alloc", file, "--json", NULL));
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	hi_check_schema_of(doc, "windows.v1.json");
 	c = hi_heapinspect("census", "--by", "site", file, NULL);
 	HI_ASSERT(c->exit_code == 1 || c->exit_code == 2);
 	HI_ASSERT_MSG(strstr(c->err, "recorded by windows"), "%s", c->err);
@@ -313,7 +314,7 @@ HI_TEST_ROOT_ALONE(record_windows, a_series_has_them_at_each_census)
 			      "--json", "-o", file, NULL);
 	doc = doc_of(recording_end(&run, 0));
 	ask_for_counts(fx, after);
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	hi_check_schema_of(doc, "windows.v1.json");
 	HI_ASSERT(doc_number(doc, "recording.windows") >= 2);
 	check_sites(doc, KEPT + 1, before, after);
 	check_series(file, 2);
@@ -336,7 +337,7 @@ HI_TEST_ROOT_ALONE(record_windows, alloc_has_them_of_a_process)
 	run = recording_start_as("alloc", "recording pid", fx->pid, words);
 	doc = doc_of(recording_end(&run, 0));
 	ask_for_counts(fx, after);
-	HI_ASSERT_STREQ("heapinspect/windows/v1", doc_text(doc, "schema"));
+	hi_check_schema_of(doc, "windows.v1.json");
 	check_sites(doc, KEPT + 1, before, after);
 }
 
