@@ -25,7 +25,7 @@ struct hi_window_blocks {
 	const uint64_t *live_bits, *lost_bits; /* of the objects */
 	struct hi_bounded speed;     /* of the program in windows (hi_window_speed()) */
 	const uint64_t *outstanding; /* by context: blocks that no window saw freed */
-	/* Of the time that windows are of; 0: of the recording. */
+	/* Length of the time that windows are of; 0: the whole recording. */
 	uint64_t duration_ns;
 };
 
