@@ -33,7 +33,7 @@ struct hi_image_private {
 	struct hi_image_files files;
 	struct hi_image_changes changes; /* of what was read of a child, if it was sent */
 	struct hi_pager_runs runs;	 /* that may be kept, of all of it; else none */
-	uint64_t room_to_keep; /* bytes, beside the runs */
+	uint64_t room_to_keep;		 /* bytes, beside the runs */
 	/* Is the target in another mount namespace? */
 	bool has_own_root;
 	/* Its root directory then; -1: it is not open here (hi_image_adopt()). */

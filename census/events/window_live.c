@@ -375,11 +375,10 @@ enum hi_status hi_window_sites_make(const struct hi_window_blocks *blocks,
 	struct hi_window_site *sites =
 		hi_calloc((size_t)blocks->groups->n_groups + 1, sizeof(*sites));
 	struct hi_window_totals totals = hi_windows_totals(blocks->windows);
-	struct hi_window_figures f = {
-		.blocks = blocks,
-		.sites = sites,
-		.seconds = seconds_of_recording(blocks),
-		.n_windows = totals.n};
+	struct hi_window_figures f = {.blocks = blocks,
+				      .sites = sites,
+				      .seconds = seconds_of_recording(blocks),
+				      .n_windows = totals.n};
 	enum hi_status status;
 
 	if (!sites)
