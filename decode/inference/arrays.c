@@ -13,8 +13,8 @@
  *
  * A block that divides well may as well be a pool, of which the first object is a T: the
  * first header, or a free slot that a list of them ends at. Then other typed pointers
- * lead to records in it that no T has there. Such a block is no array (it is crossed),
- * since the words of its other objects would be taken for numbers.
+ * lead to records in it, after the first T, that no T has there. Such a block is no array
+ * (it is crossed), since the words of its other objects would be taken for numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +65,17 @@ bool hi_propagation_crosses_array(const struct hi_typing *typing, uint32_t key,
 			      record);
 }
 
+/* Whether a pointer into the first element was noted depends on which candidate came
+ * first: what one covers is left out (firm_extent in infer_block.c). */
+static bool is_in_first_element(const struct hi_typing *typing,
+				const struct hi_interior *in)
+{
+	uint32_t layout = typing->objects->type[in->id] & HI_KEY_LAYOUT;
+
+	return layout && in->addr - hi_objects_address(typing->objects, in->id) <
+				 hi_layouts_get(typing->layouts, layout)->size;
+}
+
 static void uncross_one(struct hi_propagation *s, const struct hi_interior *in)
 {
 	struct hi_typing *typing = s->typing;
@@ -73,7 +84,8 @@ static void uncross_one(struct hi_propagation *s, const struct hi_interior *in)
 	if (in->id == HI_NODE_NONE)
 		return;
 	type = &typing->objects->type[in->id];
-	if (!hi_propagation_crosses_array(typing, *type, in))
+	if (is_in_first_element(typing, in) ||
+	    !hi_propagation_crosses_array(typing, *type, in))
 		return;
 	if (!hi_vector_push(&s->crossed, in->id))
 		s->workers[0]->no_memory = true;

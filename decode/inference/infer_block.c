@@ -173,14 +173,34 @@ static uint32_t followed_key(uint32_t key)
 	return (key & HI_KEY_LAYOUT) | (is_weak(key) ? HI_TYPE_CANDIDATE_WEAK : 0);
 }
 
-/* The beginning of a known type adds nothing new. */
-static bool adds_pointers(struct hi_layouts *layouts, const struct hi_layout *layout,
-			  const struct hi_layout *than)
+/* Is all that a value of `layout` leads to followed with the block's type `old`, as long
+ * as that one starts with it? Elements of an array may turn out to be dead later. */
+static bool is_followed_with(const struct hi_propagation_worker *w, hi_node id,
+			     uint32_t old, const struct hi_layout *layout)
 {
+	const struct hi_layout *than =
+		hi_layouts_get(w->typing->layouts, old & HI_KEY_LAYOUT);
+	bool first_is_live = !hi_layout_has_count(than) ||
+			     (!than->first && than->count && !than->live.kind);
+
+	return first_is_live && !than->quiet && !array_waits(w, than, id, old) &&
+	       (!layout->open_ended || layout->base == than->base) &&
+	       hi_layout_covers(than, layout);
+}
+
+/* The beginning of a known type adds nothing new, unless rules of that one name words of
+ * it: then both are followed, whichever comes first. */
+static bool adds_pointers(const struct hi_propagation_worker *w, hi_node id, uint32_t old,
+			  const struct hi_layout *layout)
+{
+	struct hi_layouts *layouts = w->typing->layouts;
+	const struct hi_layout *than = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
+
 	return (layout->n_pointers || layout->n_rule_sites) &&
 	       (hi_layout_has_count(layout) || layout->context != than->context ||
 		layout->lead != than->lead ||
-		!hi_layout_starts_with(layouts, than, layout, false));
+		!hi_layout_starts_with(layouts, than, layout, false) ||
+		!is_followed_with(w, id, old, layout));
 }
 
 /* The block has a type already: is this one worth to be followed too? */
@@ -193,7 +213,7 @@ static void follow_candidate(struct hi_propagation_worker *w, uint64_t addr, hi_
 	const struct hi_layout *other = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
 	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_has_count(layout);
 	bool follow = is_array ? layout->n_pointers || layout->n_rule_sites
-			       : adds_pointers(layouts, layout, other) ||
+			       : adds_pointers(w, id, old, layout) ||
 					 (is_better_known(key, old) &&
 					  (layout->n_pointers || layout->n_rule_sites));
 	bool conflict;

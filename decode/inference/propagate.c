@@ -16,7 +16,10 @@
  * is then a closure that does not depend on their order. So any number of threads infers
  * the same types without waiting for each other, and a list of n nodes does not take n
  * rounds. To follow a candidate twice does no harm. A candidate that is the beginning of
- * another one is not followed again: it adds nothing new.
+ * another one is not followed again, but only if each of its words leads there to the
+ * same type: rules may name some of them, a container may have no live element there, an
+ * array may never be followed (Note [Arrays]). Else the result would depend on which of
+ * the two came first.
  *
  * A hostile target could refer to each of a million objects as each of ten thousand
  * types. Beyond MAX_CANDIDATES per object, propagation starts again on one thread and

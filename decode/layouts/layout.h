@@ -167,10 +167,13 @@ int hi_layout_compare(const struct hi_layout *a, const struct hi_layout *b);
 /* The same with the evidence of each, which decides between types of one size. */
 int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
 			      const struct hi_layout *b, enum hi_evidence b_evidence);
-/* Is b the same as a, or a's first member, or that one's first member and so on? If not
- * through_unions, then every slot of b is one of a. */
+/* Is b the same as a, or a's first member, or that one's first member and so on? Not
+ * through_unions: not where a union is on the way. */
 bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a,
 			   const struct hi_layout *b, bool through_unions);
+/* Does a, which starts with b, lead from each word of b to what b leads to? Rules of a
+ * may name words of b; then it does not. After MAX_COVERED slots the answer is no. */
+bool hi_layout_covers(const struct hi_layout *a, const struct hi_layout *b);
 
 /* Does a value of layout's type hold one of other's type at this offset: as a
  * member, an element, a member of those, or itself? Through unions too. Types are

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is there a value of this type inside a value of that one? */
+/* Is there a value of this type inside a value of that one, and does it lead to the same
+ * types there? */
 #include "base/search.h"
 #include "decode/layouts/layout.h"
 
 enum {
 	MAX_LOOKS = 256, /* at types, for one question */
 	MAX_OPEN = 64,	 /* of them still to be looked at */
+	MAX_COVERED = 64,
 };
 
 struct search {
@@ -81,4 +83,66 @@ bool hi_layout_has_at(struct hi_layouts *layouts, const struct hi_layout *layout
 			open_members(&s, type, at);
 	}
 	return false;
+}
+
+/* ---- words that lead to the same types ---- */
+
+static bool has_words_of(const struct hi_pointer_slot *a, const struct hi_pointer_slot *b)
+{
+	uint64_t first;
+
+	if (a->pointee != b->pointee || a->kind != b->kind || b->offset < a->offset ||
+	    !a->stride || (b->offset - a->offset) % a->stride ||
+	    (b->count > 1 && b->stride != a->stride))
+		return false;
+	first = (b->offset - a->offset) / a->stride;
+	return first < a->count && b->count <= a->count - first;
+}
+
+static bool has_slot(const struct hi_pointer_slot *slots, uint32_t n,
+		     const struct hi_pointer_slot *slot)
+{
+	for (uint32_t i = 0; i < n && slots[i].offset <= slot->offset; i++)
+		if (has_words_of(&slots[i], slot))
+			return true;
+	return false;
+}
+
+static bool has_slots(const struct hi_pointer_slot *slots, uint32_t n,
+		      const struct hi_pointer_slot *wanted, uint32_t n_wanted)
+{
+	if (n_wanted > MAX_COVERED)
+		return false;
+	for (uint32_t i = 0; i < n_wanted; i++)
+		if (wanted[i].kind == HI_POINTER_SLOT_TYPED &&
+		    !has_slot(slots, n < MAX_COVERED ? n : MAX_COVERED, &wanted[i]))
+			return false;
+	return true;
+}
+
+static bool has_rule_site(const struct hi_layout *layout, const struct hi_rule_site *site)
+{
+	for (uint32_t i = 0; i < layout->n_rule_sites && i < MAX_COVERED; i++) {
+		const struct hi_rule_site *own = &layout->rule_sites[i];
+
+		if (own->rules == site->rules && own->offset == site->offset &&
+		    own->count >= site->count &&
+		    (site->count == 1 || own->stride == site->stride))
+			return true;
+	}
+	return false;
+}
+
+bool hi_layout_covers(const struct hi_layout *a, const struct hi_layout *b)
+{
+	if (a->base == b->base)
+		return true;
+	if (b->n_rule_sites > MAX_COVERED ||
+	    !has_slots(a->slots, a->n_slots, b->slots, b->n_slots) ||
+	    !has_slots(a->either, a->n_either, b->either, b->n_either))
+		return false;
+	for (uint32_t i = 0; i < b->n_rule_sites; i++)
+		if (!has_rule_site(a, &b->rule_sites[i]))
+			return false;
+	return true;
 }

@@ -31,6 +31,7 @@ static const char *const statements[] = {
 	"record chunk { size n & 63; tail known; }",
 	"record buf { data -> chunk back 8 + (n & 24); end -> node in l; }",
 	"record box { raw : box; }",
+	"record knot { t.next -> knot; t.it -> any; }",
 };
 enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
 
@@ -67,7 +68,8 @@ static void draw_types(struct world *w)
 		       "struct buf { char *data; link *end; long n; };\n"
 		       "struct box { long x; char raw[8]; };\n"
 		       "union either { second *s; buf *b; tagged *t; };\n"
-		       "struct both { either u; tree *t; slab *s; };");
+		       "struct both { either u; tree *t; slab *s; };\n"
+		       "struct knot { thing t; item *i; };");
 	world_knows_records(w);
 }
 
@@ -126,7 +128,7 @@ static void draw_heap(struct world *w, uint64_t *state, unsigned n)
 	static const char *const names[] = {"v0",  "v1",  "v2",	 "v3",	"v4",  "v5",
 					    "v6",  "v7",  "v8",	 "v9",	"v10", "v11",
 					    "v12", "v13", "v14", "v15", "v16", "v17",
-					    "v18", "v19", "v20", "v21"};
+					    "v18", "v19", "v20", "v21", "v22"};
 	uint64_t at = WORLD_HEAP;
 
 	for (unsigned i = 0; i < n; i++) {
