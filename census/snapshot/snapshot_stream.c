@@ -69,13 +69,13 @@ struct operation {
 struct hi_snapshot_stream {
 	int fd;
 	uint64_t base; /* where it begins in the file */
-	/* Of what does the operations: */
+	/* The source that does the operations: */
 	uint64_t at; /* end of what was written, from base */
 	uint64_t pushed;
 	struct hi_snapshot_section *open; /* NULL: none */
 	XXH3_state_t *hash;
 	struct packer *packer; /* NULL: not compressed */
-	/* Of the caller: */
+	/* The caller's: */
 	uint8_t *gathering; /* one of the buffers; NULL: none yet */
 	size_t gathered;
 	bool has_thread;

@@ -337,7 +337,7 @@ static enum hi_status write_windows_of_file(const struct hi_options *options,
 			       : status;
 }
 
-/* Of a series the last census. */
+/* The last census of a series. */
 static enum hi_status open_any_part(const char *file, struct hi_snapshot **ret,
 				    struct hi_error *err)
 {
@@ -438,7 +438,7 @@ const struct hi_command hi_command_alloc_file = {
 	.write_series = write_alloc_of_file,
 };
 
-/* Of a process, by windows. */
+/* Records a process by windows. */
 const struct hi_command hi_command_alloc_windows = {
 	.id = HI_COMMAND_ALLOC,
 	.name = "alloc",

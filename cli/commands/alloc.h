@@ -8,7 +8,7 @@
 /* The settle and check of struct hi_command. */
 void hi_alloc_settle(struct hi_options *o);
 int hi_alloc_check(const struct hi_given *given);
-/* Of --sample windows. */
+/* For --sample windows. */
 int hi_alloc_windows_check(const struct hi_given *given);
 /* Finds the first option given that has no meaning for estimates of windows, which are
  * of functions alone; NULL: there is none. */

@@ -1188,7 +1188,7 @@ static enum hi_status resume_whole_recording(struct hi_recorder *r, struct hi_er
 	return status;
 }
 
-/* What was recorded is gone, and the recording begins now. */
+/* Drops all that was recorded: the recording begins now. */
 static enum hi_status restart_by_windows(struct hi_recorder *r, struct hi_error *err)
 {
 	uint64_t now = hi_clock_ns();

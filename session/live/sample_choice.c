@@ -45,14 +45,14 @@ static const double dear_share = 0.02, dear_processor = 0.005, count_most_ns = 1
 /* Fewer tell nothing. */
 enum { FEW_COUNTED = 50 };
 
-/* Of traps alone. */
+/* For traps alone. */
 static double traps_ns(const struct hi_allocation_rate *rate)
 {
 	return (double)rate->allocations * trap_ns -
 	       (double)rate->at_places * (trap_ns - place_trap_ns);
 }
 
-/* Of a processor, for as long as the target did not wait for one. */
+/* Share of a processor, for as long as the target did not wait for one. */
 static double share_of_processor(const struct hi_allocation_rate *rate, double cost_ns)
 {
 	const double least = 0.05;

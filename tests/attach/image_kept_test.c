@@ -124,7 +124,7 @@ static size_t check_words(const struct hi_image *image, uint64_t at,
 		n_same += is_same;
 		n_found += is_found;
 	}
-	/* Those of a page are known, or nothing is. */
+	/* All words of a page are known, or none is. */
 	HI_ASSERT(n_found == 0 || n_found == n_same);
 	return n_found;
 }

@@ -95,7 +95,7 @@ static void check_columns(const struct hi_window_columns *c,
 		HI_ASSERT(fabs(sums.values[at] - c->columns.items[at].truth) < 1e-6);
 		small += (double)sums.n[at] < least;
 	}
-	/* What is left has no other column that it could be taken into. */
+	/* Nothing that is left has another column that it could be taken into. */
 	HI_ASSERT(small <= 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `record` takes if nobody has chosen: all allocations of a program that makes few,
+ * Chooses how `record` records if nobody has: all allocations of a program that makes few,
  * windows of one that makes many, by its CPU time.
  */
 #include <signal.h>

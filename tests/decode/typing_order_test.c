@@ -46,7 +46,7 @@ static const char *name_of(const struct hi_graph *g, hi_node i)
 	return g->types[g->objects->type[i]].name;
 }
 
-/* What only a root names has the name of the first one. */
+/* Names an object that only roots name by the first one. */
 static bool has_same_type(const struct hi_graph *a, const struct hi_graph *b, hi_node i)
 {
 	static const char via[] = "via draw()";

@@ -223,7 +223,7 @@ static void expect_rest(struct seen_windows *w)
 	HI_ASSERT_EQ(n, w->n);
 }
 
-/* What was recorded all the time before is drained, and what comes later is of windows
+/* Drains all that was recorded before; what comes later is of windows
  * alone. At rest there are none until the next start. */
 HI_TEST_ROOT_ALONE(event_windows, a_source_goes_over_to_them)
 {

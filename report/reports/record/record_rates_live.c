@@ -75,7 +75,7 @@ static int compare_rates(const void *a, const void *b, void *arg)
 	return strcmp(x->name, y->name);
 }
 
-/* Those with a rate, the largest first; *n_ret of them. NULL: out of memory. */
+/* Sites with a rate, the largest first; *n_ret of them. NULL: out of memory. */
 static const struct hi_record_rates_row **
 order_rates(const struct hi_record_rates_sample *sample, enum hi_record_rates_order order,
 	    size_t *n_ret)
@@ -102,7 +102,7 @@ struct rates_screen {
 	bool shows_range, shows_bytes;
 };
 
-/* Of a line, the name and the rate come first; then its range; then where. */
+/* Name and rate come first in a line; then its range; then where. */
 static struct rates_screen make_rates_screen(const struct hi_record_rates_sample *sample,
 					     const struct hi_record_rates_looks *how,
 					     const struct hi_text_options *looks,
