@@ -158,7 +158,7 @@ HI_TEST(sample_choice, all_are_dear_from_2_percent_of_the_cpu_time_on)
 	HI_ASSERT(cost_of(3000, 1, 0).is_dear);
 	HI_ASSERT(!cost_of(3000, 1, 0).is_at_least_twice);
 	HI_ASSERT(cost_of(6000, 1, 0).is_at_least_twice);
-	/* Of four processors. */
+	/* Four processors. */
 	HI_ASSERT(!cost_of(4 * 2600, 4, 0).is_dear);
 	HI_ASSERT(cost_of(4 * 3000, 4, 0).is_dear);
 	HI_ASSERT(fabs(cost_of(3000, 1, 0).share - cost_of(12000, 4, 0).share) < 1e-9);

@@ -82,7 +82,7 @@ static void draw_hints(struct world *w, uint64_t *state, char *text, size_t size
 				       "context on : long; context el;\n");
 
 	for (unsigned i = 0; i < STATEMENTS; i++) {
-		/* Those that look at the context need it. */
+		/* Statements that look at the context need it. */
 		if (!all && random_below(state, 4) == 0)
 			continue;
 		if (strncmp(statements[i], "record second", 13) == 0 && !all &&
